@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end interop soak crashes hostile network sanitize fuzz bench overload build install deb lint docs reference format sample clean
+.PHONY: help demo test unit end-to-end interop soak crashes hostile network service sanitize fuzz bench bench-service overload build install deb lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ hostile: ## 8 honest bots and one attacker in a room for HOSTILE_SECONDS=1000; n
 network: ## calls through every pair of NATs and firewalls, direct and relayed, between network namespaces
 	@scripts/test.sh network
 
+service: ## all tests of the service of jobs, with thousands of requests and many kills; ONLY=ServiceAPI picks some by name
+	@scripts/service.sh $(ONLY)
+
 sanitize: ## run the tests without browsers under the address and the thread sanitizer; takes an hour
 	@scripts/sanitize.sh
 
@@ -59,6 +62,9 @@ fuzz: ## coverage-guided fuzzing of all parsers for FUZZ_MINUTES=10; crashes are
 
 bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in C; kept in Benchmarks/results.md
 	@scripts/bench.sh $(USERS)
+
+bench-service: ## what the service of jobs costs and how fast it answers; BINDIR=FOLDER measures built programs; kept in Benchmarks/service.md
+	@BINDIR="$(BINDIR)" scripts/bench-service.sh
 
 overload: ## what a recorder of 60 users does with half of the CPU time that it needs; USERS="250 300": what these cost it
 	@scripts/overload.sh $(USERS)

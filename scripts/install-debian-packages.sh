@@ -24,8 +24,8 @@ for purpose in "$@"; do
     # Programs that read recordings and write media.
     unit) wanted="$wanted ffmpeg mkvtoolnix opus-tools openssl python3" ;;
     # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, other WebRTC stacks and
-    # servers of other signalling systems.
-    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils prometheus util-linux valgrind" ;;
+    # servers of other signalling systems, databases.
+    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils pgbouncer postgresql-15 prometheus util-linux valgrind" ;;
     # Another stack, which is compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Tools to create the published file and to compile the floor.
@@ -70,9 +70,9 @@ install || {
   fail "apt-get could not install$missing (its last lines are above)."
 }
 # The tests start servers of their own; those of the system neither run nor start with the machine.
-for server in janus prometheus; do
+for server in janus pgbouncer postgresql prometheus; do
   case " $missing " in
-    *" $server "*)
+    *" $server "* | *" $server-"[0-9]*)
       if [ -d /run/systemd/system ]; then
         $as_root systemctl disable --quiet --now "$server.service" >/dev/null 2>&1 || true
       elif [ -x "/etc/init.d/$server" ]; then

@@ -11,6 +11,7 @@
 #        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default, half of them of H.264
 #        scripts/test.sh network             calls through every pair of NATs, direct and relayed
 #        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room, 1000 s by default
+#        scripts/test.sh service [NAME]      all tests of the service of jobs in their whole form, or those with a matching name
 #
 # STRICT=1 fails the run if a single real-time scenario could not be judged on this machine, or passed alone only.
 set -euo pipefail
@@ -60,6 +61,11 @@ lint_sources() {
   run 5 scripts/text.sh
   run 5 scripts/codecs.sh
   run 5 scripts/sessions.sh
+  if command -v python3 >/dev/null; then
+    run 5 scripts/api.py check
+  else
+    echo "SKIPPED: python3 is not installed, so docs/api.md is not compared with the OpenAPI document."
+  fi
 }
 if [[ $what == lint ]]; then
   lint_sources
@@ -101,16 +107,18 @@ esac
 # In the foreground, because sudo may ask for a password.
 timeout --foreground --kill-after=10 20m scripts/install-debian-packages.sh "${purposes[@]}" </dev/null
 
-if [[ $what == all || $what == end-to-end ]]; then
+if [[ $what == all || $what == end-to-end || $what == service ]]; then
   step "Python packages"
-  # Without a network the tests with socket.io servers are skipped, and say so.
+  # Without a network the tests that need them are skipped, and say so.
   timeout --kill-after=10 15m scripts/install-python-packages.sh .build/python </dev/null || true
   for generation in 3 4; do
     python=$PWD/.build/python/socketio$generation/bin/python3
     [[ ! -x $python ]] || export "CHATBOT_SOCKETIO_PYTHON$generation=$python"
   done
-  python=$PWD/.build/python/ffmpeg/bin/python3
-  [[ ! -x $python ]] || export "CHATBOT_FFMPEG_PYTHON=$python"
+  for name in ffmpeg api webhooks moto swift; do
+    python=$PWD/.build/python/$name/bin/python3
+    [[ ! -x $python ]] || export "CHATBOT_${name^^}_PYTHON=$python"
+  done
 fi
 
 [[ $what != all ]] || lint_sources
@@ -227,6 +235,19 @@ case $what in
       go build -o "$CHATBOT_PION_PEER" .
     step "$CHATBOT_INTEROP_CALLS calls with each stack in each role"
     end_to_end 60 InteropTests
+    ;;
+  service)
+    # Without this variable, tests of the service have the short form that `make test` runs.
+    export CHATBOT_SERVICE_TESTS=whole
+    if [[ -z $name ]]; then
+      step "Modules of the service"
+      tests 10 "${runner[@]}" --no-parallel --skip RealTime \
+        --filter '^(JobProcess|JobProtocol|ObjectStore|PrometheusText|S3|SQLStore|Service|Webhooks)Tests[.]'
+    fi
+    step "The service in its whole form"
+    # The suites of the service have names that begin with Service.
+    end_to_end 40 "/Service${name:+.*$name}"
+    longest
     ;;
   end-to-end)
     step "End-to-end tests with Chromium and Firefox"

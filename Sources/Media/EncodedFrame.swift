@@ -84,6 +84,9 @@ public struct MediaGap: Sendable, Hashable {
     case lost
     /// Packets arrived only after they had been requested again, so frames were delayed; nothing is missing.
     case recoveredLate
+    /// The sender discarded the rest of a frame that it had begun to send, as libwebrtc does when a keyframe follows: no
+    /// packet is missing.
+    case senderDiscarded
     /// Frames that depend on a missing one were skipped until a keyframe.
     case waitingForKeyframe
     /// The sender paused: its sequence numbers continue without a gap.
@@ -109,7 +112,8 @@ public struct MediaGap: Sendable, Hashable {
     package var isOfRecorder: Bool {
       switch self {
       case .diskStalled, .overloaded, .memoryFull: true
-      case .lost, .recoveredLate, .waitingForKeyframe, .senderPaused, .dtx, .muted, .streamEnded, .reconnect, .paused:
+      case .lost, .recoveredLate, .senderDiscarded, .waitingForKeyframe, .senderPaused, .dtx, .muted, .streamEnded,
+        .reconnect, .paused:
         false
       }
     }

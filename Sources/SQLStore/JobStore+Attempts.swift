@@ -29,6 +29,11 @@ extension JobStore {
       [job.value])
   }
 
+  /// The condition that the newest attempt of a job is one: the parameter is its id, empty before the first one, or `*` for any.
+  private static func isNewest(_ parameter: String) -> String {
+    "(\(parameter) = '*' OR COALESCE(attempt_id, '') = \(parameter))"
+  }
+
   // MARK: Attempts
 
   /// Begins the next attempt of a job.
@@ -36,24 +41,30 @@ extension JobStore {
   /// - Parameters:
   ///   - number: one more than that of the attempt before.
   ///   - restartOf: how the attempt before ended, a clause; nil for the first one.
+  ///   - claimant: the node that begins it, if there are nodes.
   package func beginAttempt(
-    _ number: Int, of job: JobID, id attemptID: String, version: String, folder: String, restartOf: String?
+    _ number: Int, of job: JobID, id attemptID: String, version: String, folder: String, restartOf: String?,
+    claimant: Claimant? = nil
   ) async throws -> Bool {
-    try await connection.transaction { transaction in
+    try await connection.transaction { [lease] transaction in
       let changed = try transaction.execute(
         """
         UPDATE jobs SET attempt = $2, attempt_id = $3, attempt_started_at = now_ms(), next_attempt_at = NULL, stalled = 0,
+          node = COALESCE($4, node), lease_until = now_ms() + $5, handover_at = NULL,
           state = CASE WHEN state = 'stopping' THEN 'stopping' ELSE 'starting' END
         WHERE id = $1 AND attempt = $2 - 1 AND ended_at IS NULL RETURNING id
         """,
-        [job.value, .integer(number), .text(attemptID)])
+        [job.value, .integer(number), .text(attemptID), .text(claimant?.node), .integer(lease)])
       guard !changed.isEmpty else { return false }
       try transaction.execute(
         """
-        INSERT INTO attempts (job, number, attempt_id, version, folder, started_at)
-        VALUES ($1, $2, $3, $4, $5, now_ms())
+        INSERT INTO attempts (job, number, attempt_id, version, folder, started_at, node, clock_offset, clock_error)
+        VALUES ($1, $2, $3, $4, $5, now_ms(), $6, $7, $8)
         """,
-        [job.value, .integer(number), .text(attemptID), .text(version), .text(folder)])
+        [
+          job.value, .integer(number), .text(attemptID), .text(version), .text(folder), .text(claimant?.node),
+          .integer(claimant?.clockOffset), .integer(claimant?.clockError),
+        ])
       if let restartOf {
         try transaction.append(
           .jobRestarted, of: job,
@@ -74,13 +85,15 @@ extension JobStore {
   }
 
   /// Writes why a job is asked to end; the first reason remains.
-  package func markStopping(_ job: JobID, _ reason: JobEndReason) async throws {
+  ///
+  /// - Parameter attempt: the newest attempt that the caller knows, empty before the first one; nil for any.
+  package func markStopping(_ job: JobID, _ reason: JobEndReason, attempt: String? = nil) async throws {
     try await connection.execute(
       """
       UPDATE jobs SET state = 'stopping', stop_reason = COALESCE(stop_reason, $2)
-      WHERE id = $1 AND state IN ('scheduled', 'queued', 'starting', 'running')
+      WHERE id = $1 AND state IN ('scheduled', 'queued', 'starting', 'running') AND \(Self.isNewest("$3"))
       """,
-      [job.value, .text(reason.rawValue)])
+      [job.value, .text(reason.rawValue), .text(attempt ?? "*")])
   }
 
   package func markStalled(_ job: JobID, attempt attemptID: String, _ isStalled: Bool) async throws -> Bool {
@@ -130,46 +143,70 @@ extension JobStore {
   // MARK: Pause
 
   /// Writes who is paused.
-  package func setPause(_ state: PauseState, of job: JobID) async throws {
-    try await connection.execute(
-      "UPDATE jobs SET paused = $2 WHERE id = $1 AND ended_at IS NULL", [job.value, .text(try state.databaseText)])
+  ///
+  /// - Parameter attempt: the newest attempt that the caller knows, empty before the first one; nil for any.
+  /// - Returns: false if the job has ended or has a newer attempt.
+  @discardableResult
+  package func setPause(_ state: PauseState, of job: JobID, attempt: String? = nil) async throws -> Bool {
+    try await change(
+      "UPDATE jobs SET paused = $2 WHERE id = $1 AND ended_at IS NULL AND \(Self.isNewest("$3")) RETURNING id",
+      [job.value, .text(try state.databaseText), .text(attempt ?? "*")])
   }
 
   // MARK: Ends
 
   /// Writes that the files of a job are being stored, and why it ends.
-  package func beginStoring(_ job: JobID, _ reason: JobEndReason, sentence: String) async throws {
-    try await connection.execute(
+  ///
+  /// - Parameter attempt: the newest attempt that the caller knows, empty before the first one; nil for any.
+  /// - Returns: false if the job has ended or has a newer attempt.
+  @discardableResult
+  package func beginStoring(
+    _ job: JobID, _ reason: JobEndReason, sentence: String, attempt: String? = nil
+  ) async throws -> Bool {
+    try await change(
       """
-      UPDATE jobs SET state = 'storing', reason = $2, sentence = $3, next_attempt_at = NULL, stalled = 0
-      WHERE id = $1 AND ended_at IS NULL
+      UPDATE jobs SET state = 'storing', reason = $2, sentence = $3, next_attempt_at = NULL, stalled = 0, handover_at = NULL
+      WHERE id = $1 AND ended_at IS NULL AND \(Self.isNewest("$4")) RETURNING id
       """,
-      [job.value, .text(reason.rawValue), .text(sentence)])
+      [job.value, .text(reason.rawValue), .text(sentence), .text(attempt ?? "*")])
   }
 
   /// Ends a job with its last event, and deletes its secrets.
   ///
-  /// - Parameter state: `finished`, `failed` or `cancelled`.
-  package func finish(_ job: JobID, _ state: JobState, _ reason: JobEndReason, sentence: String) async throws {
-    guard state.isEnded else { return }
+  /// - Parameters:
+  ///   - state: `finished`, `failed` or `cancelled`.
+  ///   - attempt: the newest attempt that the caller knows, empty before the first one; nil for any.
+  package func finish(
+    _ job: JobID, _ state: JobState, _ reason: JobEndReason, sentence: String, attempt: String? = nil
+  ) async throws {
     try await connection.transaction { transaction in
-      let changed = try transaction.execute(
-        """
-        UPDATE jobs SET state = $2, reason = $3, sentence = $4, ended_at = now_ms(), secrets = NULL, next_attempt_at = NULL,
-          stalled = 0
-        WHERE id = $1 AND ended_at IS NULL RETURNING id
-        """,
-        [job.value, .text(state.rawValue), .text(reason.rawValue), .text(sentence)])
-      guard !changed.isEmpty else { return }
-      let type: JobEventType =
-        switch state {
-        case .failed: .jobFailed
-        case .cancelled: .jobCancelled
-        default: .jobFinished
-        }
-      try transaction.append(
-        type, of: job, data: EventData.text(["reason": .text(reason.rawValue), "sentence": .text(sentence)]))
+      try Self.finish(job, state, reason, sentence: sentence, attempt: attempt, in: transaction)
     }
+  }
+
+  static func finish(
+    _ job: JobID, _ state: JobState, _ reason: JobEndReason, sentence: String, attempt: String?,
+    in transaction: any SQLTransaction
+  ) throws {
+    guard state.isEnded else { return }
+    let changed = try transaction.execute(
+      """
+      UPDATE jobs SET state = $2, reason = $3, sentence = $4, ended_at = now_ms(), secrets = NULL, next_attempt_at = NULL,
+        stalled = 0, handover_at = NULL
+      WHERE id = $1 AND ended_at IS NULL AND \(isNewest("$5")) RETURNING id
+      """,
+      [
+        job.value, .text(state.rawValue), .text(reason.rawValue), .text(sentence), .text(attempt ?? "*"),
+      ])
+    guard !changed.isEmpty else { return }
+    let type: JobEventType =
+      switch state {
+      case .failed: .jobFailed
+      case .cancelled: .jobCancelled
+      default: .jobFinished
+      }
+    try transaction.append(
+      type, of: job, data: EventData.text(["reason": .text(reason.rawValue), "sentence": .text(sentence)]))
   }
 
   // MARK: Commands

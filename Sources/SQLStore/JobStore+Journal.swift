@@ -9,11 +9,12 @@ extension JobStore {
   /// - Returns: whether the attempt is still the newest of its job.
   package func append(_ entries: [JournalEntry], of job: JobID, attempt attemptID: String) async throws -> Bool {
     try await connection.transaction { transaction in
+      // Nobody takes the job over before what its process wrote is in the database.
       let rows = try transaction.execute(
         """
-        SELECT attempts.number AS number, attempts.journal_seq AS journal_seq FROM attempts
-        JOIN jobs ON jobs.id = attempts.job AND jobs.attempt_id = attempts.attempt_id
-        WHERE attempts.job = $1 AND attempts.attempt_id = $2
+        SELECT attempts.number AS number, attempts.journal_seq AS journal_seq FROM jobs
+        JOIN attempts ON attempts.job = jobs.id AND attempts.attempt_id = jobs.attempt_id
+        WHERE attempts.job = $1 AND attempts.attempt_id = $2 \(transaction.dialect.forUpdate)
         """,
         [job.value, .text(attemptID)])
       guard let row = rows.first else { return false }
@@ -43,6 +44,9 @@ extension JobStore {
         "UPDATE attempts SET version = $3 WHERE job = $1 AND number = $2",
         [job.value, .integer(attempt), .text(started.version)])
     case .joined:
+      try transaction.execute(
+        "UPDATE attempts SET joined_at = COALESCE(joined_at, now_ms()) WHERE job = $1 AND number = $2",
+        [job.value, .integer(attempt)])
       let first = try transaction.execute(
         "UPDATE jobs SET started_at = now_ms() WHERE id = $1 AND started_at IS NULL RETURNING id", [job.value])
       if !first.isEmpty { try append(.jobStarted, [:]) }

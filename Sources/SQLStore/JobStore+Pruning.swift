@@ -1,14 +1,15 @@
 /// Forgetting jobs that ended long ago.
 extension JobStore {
-  /// The tables with rows of jobs, in the column `job`; those whose rows others refer to come last. A table of a later version is added
-  /// here.
+  /// The tables with rows of jobs, in the column `job`; those whose rows others refer to come last. Webhooks and their deliveries go with
+  /// the jobs and the events. A table of a later version is added here.
   package static let tablesOfJobs = ["files", "events", "commands", "attempts", "idempotency", "labels"]
 
   /// The maximum number of jobs that a transaction forgets.
   private static let maximumPruned = 100
 
   /// Forgets jobs that ended longer ago than `age` milliseconds, with their events, commands and attempts, unless their recordings are
-  /// kept, or were asked to be deleted later than that. Sums of them remain, for ``attemptCount()`` and ``countsByReason()``.
+  /// kept, or were asked to be deleted later than that, or a webhook of them is still to be sent. Sums of them remain, for
+  /// ``attemptCount()`` and ``countsByReason()``.
   ///
   /// - Returns: how many were forgotten, and whether further ones may wait.
   @discardableResult
@@ -18,6 +19,7 @@ extension JobStore {
         """
         SELECT id, reason FROM jobs WHERE ended_at <= now_ms() - $1
           AND (object_path IS NULL OR deleted = 1 AND COALESCE(delete_requested_at, ended_at) <= now_ms() - $1)
+          AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.job = jobs.id AND deliveries.state = 'pending')
         ORDER BY ended_at, id LIMIT $2
         """, [.integer(age), .integer(Self.maximumPruned)])
       guard !rows.isEmpty else { return 0 }

@@ -159,7 +159,8 @@ extension JobStore {
   ) async throws -> (command: CommandRecord?, job: JobRecord)? {
     try await connection.transaction { transaction in
       let rows = try transaction.execute(
-        "SELECT * FROM jobs WHERE id = $1 AND project = $2", [job.value, .text(project)])
+        "SELECT * FROM jobs WHERE id = $1 AND project = $2 \(transaction.dialect.forUpdate)",
+        [job.value, .text(project)])
       guard let record = try rows.first.map({ try JobRecord($0) }) else { return nil }
       if record.state.isEnded { return (nil, record) }
       let command = try transaction.execute(

@@ -17,9 +17,13 @@ package struct NewJob: Sendable {
   /// How long it waits for capacity, in milliseconds, from its submission or from `startAt` if that is later.
   package var queueFor: Int64
   package var labels: [String: String]
+  /// Who gets the events of the job.
+  package var webhooks: [NewWebhook]
   /// Encrypted.
   package var secrets: [UInt8]?
   package var idempotency: Idempotency?
+  /// The node that has room for it and begins it at once; nil: any node claims it when it is due.
+  package var node: String?
 
   package struct Idempotency: Sendable, Hashable {
     package var key: String
@@ -38,7 +42,8 @@ package struct NewJob: Sendable {
   package init(
     id: JobID, project: String, kind: String, state: JobState, paused: String, request: String, room: String,
     server: String, uniqueKey: String? = nil, startAt: Int64? = nil, queueFor: Int64 = 0,
-    labels: [String: String] = [:], secrets: [UInt8]? = nil, idempotency: Idempotency? = nil
+    labels: [String: String] = [:], webhooks: [NewWebhook] = [], secrets: [UInt8]? = nil,
+    idempotency: Idempotency? = nil
   ) {
     self.id = id
     self.project = project
@@ -52,6 +57,7 @@ package struct NewJob: Sendable {
     self.startAt = startAt
     self.queueFor = queueFor
     self.labels = labels
+    self.webhooks = webhooks
     self.secrets = secrets
     self.idempotency = idempotency
   }
@@ -73,10 +79,20 @@ extension JobStore {
   ///
   /// - Throws: an `SQLError`.
   package func submit(_ job: NewJob) async throws -> Submission {
-    try await connection.transaction { transaction in
-      if let known = try Self.conflict(with: job, in: transaction) { return known }
-      return .created(try Self.insert(job, in: transaction))
+    for attempt in 1... {
+      do {
+        return try await connection.transaction { [lease] transaction in
+          if let known = try Self.conflict(with: job, in: transaction) { return known }
+          let record = try Self.insert(job, lease: lease, in: transaction)
+          try transaction.notify(.jobs)
+          return .created(record)
+        }
+      } catch let error as SQLError where error.kind == .constraint && attempt < 5 {
+        // Another transaction has taken the key since this one looked for it; now it is seen.
+        continue
+      }
     }
+    throw SQLError(.other, "The job was not stored.")
   }
 
   /// Looks for what keeps a job from being stored, without storing it.
@@ -121,27 +137,38 @@ extension JobStore {
     return try job.first.map { .replayed(try JobRecord($0)) }
   }
 
-  private static func insert(_ job: NewJob, in transaction: any SQLTransaction) throws -> JobRecord {
+  private static func insert(
+    _ job: NewJob, lease: Int64, in transaction: any SQLTransaction
+  ) throws -> JobRecord {
     let rows = try transaction.execute(
       """
       INSERT INTO jobs (id, project, kind, state, paused, request, room, server, unique_key, created_at, start_at,
-        queue_until, secrets)
+        queue_until, secrets, node, lease_until)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now_ms(), $10,
-        CASE WHEN $10 > now_ms() THEN $10 ELSE now_ms() END + $11, $12) RETURNING *
+        CASE WHEN $10 > now_ms() THEN $10 ELSE now_ms() END + $11, $12, $13, now_ms() + $14) RETURNING *
       """,
       [
         job.id.value, .text(job.project), .text(job.kind), .text(job.state.rawValue), .text(job.paused),
         .text(job.request), .text(job.room), .text(job.server), .text(job.uniqueKey), .integer(job.startAt),
-        .integer(job.queueFor), .blob(job.secrets),
+        .integer(job.queueFor), .blob(job.secrets), .text(job.node), .integer(lease),
       ])
     for (name, value) in job.labels.sorted(by: { $0.key < $1.key }) {
       try transaction.execute(
         "INSERT INTO labels (job, name, value) VALUES ($1, $2, $3)", [job.id.value, .text(name), .text(value)])
     }
-    if let idempotency = job.idempotency {
-      // One that has expired makes room.
+    for (number, webhook) in job.webhooks.enumerated() {
       try transaction.execute(
-        "DELETE FROM idempotency WHERE project = $1 AND key = $2", [.text(job.project), .text(idempotency.key)])
+        "INSERT INTO webhooks (job, number, url, origin, events, secret) VALUES ($1, $2, $3, $4, $5, $6)",
+        [
+          job.id.value, .integer(number), .text(webhook.url), .text(webhook.origin),
+          .text(EventPattern.text(webhook.events)), .text(webhook.secret),
+        ])
+    }
+    if let idempotency = job.idempotency {
+      // One that has expired makes room; one that another transaction has inserted meanwhile stays, and is in the way.
+      try transaction.execute(
+        "DELETE FROM idempotency WHERE project = $1 AND key = $2 AND created_at <= now_ms() - $3",
+        [.text(job.project), .text(idempotency.key), .integer(NewJob.Idempotency.lifetime)])
       try transaction.execute(
         "INSERT INTO idempotency (project, key, body_sha256, job, created_at) VALUES ($1, $2, $3, $4, now_ms())",
         [.text(job.project), .text(idempotency.key), .text(idempotency.bodySHA256), job.id.value])

@@ -45,12 +45,36 @@ package protocol JobControl: Sendable {
   /// What this service cannot do at the moment, a sentence each. Empty if it accepts jobs.
   var missing: [String] { get async }
 
+  /// The name of this service among those with the same database.
+  var nodeName: String? { get async }
+
+  /// Whether another node would take a job.
+  func hasRoomElsewhere() async -> Bool
+
+  /// Carries out a command while the database cannot be reached, if this node has the job. It is noted in the database later.
+  ///
+  /// - Parameter users: the users that are paused or resumed; nil for all.
+  /// - Returns: nil if this node does not have the job.
+  func commandWithoutDatabase(
+    _ kind: CommandRecord.Kind, of job: JobID, project: String, users: [String]?
+  ) async -> LocalOutcome?
+
   /// Accepts no more jobs, waits for the end of those that run, for `drainTimeout` at most, then ends them, and returns when
   /// all are stored. ``detach()`` ends the wait.
   func drain() async
 
   /// Ends the supervision, and leaves all processes running.
   func detach() async
+}
+
+extension JobControl {
+  package var nodeName: String? { nil }
+
+  package func hasRoomElsewhere() async -> Bool { false }
+
+  package func commandWithoutDatabase(
+    _ kind: CommandRecord.Kind, of job: JobID, project: String, users: [String]?
+  ) async -> LocalOutcome? { nil }
 }
 
 /// Room for one job.

@@ -62,6 +62,33 @@ struct RecordingDocumentTests {
     #expect(document.complete)
   }
 
+  @Test("A gap of a node that was lost says so, and the attempts name their nodes and clocks")
+  func nodeLost() throws {
+    var first = attempt(
+      1, from: 0, to: 12_000, lost: true, [manifest(start: 1_000, audio: (0, 9_000), lost: true)])
+    first.isNodeLost = true
+    (first.node, first.clockOffset, first.clockError) = ("a", -12, 3)
+    first.participants = [RecordedAttempt.Participant(id: "v", joined: Self.t + 2_000)]
+    var second = attempt(
+      2, from: 40_000, to: 60_000, lost: true, [manifest(start: 41_000, audio: (0, 9_000), lost: true)])
+    second.node = "b"
+    let third = attempt(3, from: 61_000, to: 70_000, [manifest(start: 62_000, audio: (0, 5_000))])
+    // A node leaves it in the database for the one that describes the recording.
+    let read = try #require(RecordedAttempt(json: try first.json))
+    #expect(read == first)
+    #expect(RecordedAttempt(json: "{}") == nil)
+    let document = describe([read, second, third])
+    #expect(
+      shown(document.users.first?.gaps) == [
+        "nodeLost audio 1 30:10.000 31.0", "processLost audio 1 30:50.000 12.0",
+      ])
+    #expect(shown(document.users.last?.gaps) == ["nodeLost - 1 30:02.000 38.0"])
+    #expect(document.attempts.map(\.node) == ["a", "b", nil])
+    #expect(document.attempts[0].clockOffset == -0.012 && document.attempts[0].clockError == 0.003)
+    let parsed = RecordingDocument(parsing: try document.json)
+    #expect(parsed == document)
+  }
+
   @Test("A user who left before the process was lost has no gap")
   func noGap() {
     let document = describe([

@@ -3,12 +3,12 @@ import Testing
 
 @Suite("Jobs that are submitted at once")
 struct ConcurrentSubmissionTests {
-  private let database: TemporaryDatabase
+  private let databases = TemporaryDatabases()
 
-  init() throws { database = try TemporaryDatabase() }
-
-  private func submitHundred(_ make: @escaping @Sendable () -> NewJob) async throws -> (JobStore, [Submission]) {
-    let store = try await database.open()
+  private func submitHundred(
+    _ kind: DatabaseKind, _ make: @escaping @Sendable () -> NewJob
+  ) async throws -> (JobStore, [Submission]) {
+    let store = try await databases.make(kind).open()
     let submissions = try await withThrowingTaskGroup(of: Submission.self) { group in
       for _ in 0..<100 { group.addTask { try await store.submit(make()) } }
       return try await group.reduce(into: []) { $0.append($1) }
@@ -23,9 +23,9 @@ struct ConcurrentSubmissionTests {
       idempotency: idempotency.map { NewJob.Idempotency(key: $0, bodySHA256: "00") })
   }
 
-  @Test("A hundred submissions of one idempotency key make one job")
-  func idempotency() async throws {
-    let (store, submissions) = try await submitHundred { Self.job(idempotency: "once") }
+  @Test("A hundred submissions of one idempotency key make one job", arguments: DatabaseKind.available)
+  func idempotency(_ kind: DatabaseKind) async throws {
+    let (store, submissions) = try await submitHundred(kind) { Self.job(idempotency: "once") }
     let created = submissions.compactMap { if case .created(let job) = $0 { job.id } else { nil } }
     let replayed = submissions.compactMap { if case .replayed(let job) = $0 { job.id } else { nil } }
     #expect(created.count == 1)
@@ -34,9 +34,11 @@ struct ConcurrentSubmissionTests {
     #expect(try await store.jobs(project: "p", limit: 200).count == 1)
   }
 
-  @Test("A hundred submissions of one unique key make one job, and the key is free when it has ended")
-  func uniqueKey() async throws {
-    let (store, submissions) = try await submitHundred { Self.job(key: "room") }
+  @Test(
+    "A hundred submissions of one unique key make one job, and the key is free when it has ended",
+    arguments: DatabaseKind.available)
+  func uniqueKey(_ kind: DatabaseKind) async throws {
+    let (store, submissions) = try await submitHundred(kind) { Self.job(key: "room") }
     let created = submissions.compactMap { if case .created(let job) = $0 { job.id } else { nil } }
     let taken = submissions.compactMap { if case .keyTaken(let id) = $0 { id } else { nil } }
     #expect(created.count == 1)

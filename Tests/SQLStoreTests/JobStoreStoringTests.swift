@@ -3,13 +3,11 @@ import Testing
 
 @Suite("The rows of what is stored")
 struct JobStoreStoringTests {
-  private let database: TemporaryDatabase
+  private let databases = TemporaryDatabases()
   private let job = JobID.random()
 
-  init() throws { database = try TemporaryDatabase() }
-
-  private func open() async throws -> JobStore {
-    let store = try await database.open()
+  private func open(_ kind: DatabaseKind) async throws -> JobStore {
+    let store = try await databases.make(kind).open()
     try await store.insert(job)
     try await store.connection.execute(
       """
@@ -25,9 +23,9 @@ struct JobStoreStoringTests {
       duration: 7, bytes: 9, sha256: "00")
   }
 
-  @Test("A file is noted once, with one event, and not for another attempt")
-  func note() async throws {
-    let store = try await open()
+  @Test("A file is noted once, with one event, and not for another attempt", arguments: DatabaseKind.available)
+  func note(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     #expect(try await store.note(file("a.webm"), ofAttempt: "abc", event: "{}"))
     #expect(try await !store.note(file("a.webm"), ofAttempt: "abc", event: "{}"))
     #expect(try await !store.note(file("b.webm"), ofAttempt: "other", event: "{}"))
@@ -42,10 +40,10 @@ struct JobStoreStoringTests {
     #expect((files.first?.storedAt ?? 0) > 0)
   }
 
-  @Test("A note that is interrupted leaves neither the row nor the event")
-  func interrupted() async throws {
+  @Test("A note that is interrupted leaves neither the row nor the event", arguments: DatabaseKind.available)
+  func interrupted(_ kind: DatabaseKind) async throws {
     struct Stop: Error {}
-    let store = try await open()
+    let store = try await open(kind)
     await #expect(throws: Stop.self) {
       try await store.note(file("a.webm"), ofAttempt: "abc", event: "{}") { throw Stop() }
     }
@@ -55,17 +53,17 @@ struct JobStoreStoringTests {
     #expect(try await store.events(project: "p", job: job, limit: 10).map(\.sequence) == [1])
   }
 
-  @Test("The path of a recording stays as it was first")
-  func path() async throws {
-    let store = try await open()
+  @Test("The path of a recording stays as it was first", arguments: DatabaseKind.available)
+  func path(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     #expect(try await store.fixObjectPath("a/1", of: job) == "a/1")
     #expect(try await store.fixObjectPath("b/1", of: job) == "a/1")
     #expect(try await store.fixObjectPath("b/1", of: .random()) == nil)
   }
 
-  @Test("A recording is finished once and deleted once, and old ones are due")
-  func deletion() async throws {
-    let store = try await open()
+  @Test("A recording is finished once and deleted once, and old ones are due", arguments: DatabaseKind.available)
+  func deletion(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     #expect(try await store.noteManifest(of: job, event: "{}"))
     #expect(try await !store.noteManifest(of: job, event: "{}"))
     #expect(try await store.expireRecordings(age: 0) == 0)
@@ -84,9 +82,11 @@ struct JobStoreStoringTests {
     #expect(types == ["recording.finished", "recording.deleted"])
   }
 
-  @Test("Events of a hundred jobs at once have ids without holes, and sequences of their own")
-  func events() async throws {
-    let store = try await open()
+  @Test(
+    "Events of a hundred jobs at once have ids without holes, and sequences of their own",
+    arguments: DatabaseKind.available)
+  func events(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let jobs = (0..<100).map { _ in JobID.random() }
     for job in jobs { try await store.insert(job) }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -104,5 +104,24 @@ struct JobStoreStoringTests {
     let events = try await store.events(project: "p", limit: 1_000)
     #expect(events.map(\.id) == Array(1...300))
     for job in jobs { #expect(events.filter { $0.job == job }.map(\.sequence) == [1, 2, 3]) }
+  }
+}
+
+@Suite("Uploads in parts that have begun")
+struct JobStoreUploadTests {
+  @Test("An upload is noted, replaced and forgotten, and is there after the database was opened again")
+  func uploads() async throws {
+    let database = try TemporaryDatabase()
+    let store = try await database.open()
+    #expect(try await store.upload(of: "d/a") == nil)
+    try await store.noteUpload("first", of: "d/a")
+    try await store.noteUpload("second", of: "d/a")
+    try await store.noteUpload("other", of: "d/b")
+    let again = try await database.open()
+    #expect(try await again.upload(of: "d/a") == "second")
+    try await again.forgetUpload(of: "d/a")
+    try await again.forgetUpload(of: "d/none")
+    #expect(try await store.upload(of: "d/a") == nil)
+    #expect(try await store.upload(of: "d/b") == "other")
   }
 }

@@ -88,6 +88,23 @@ struct PruningTests {
     #expect(Set(try rows.map { try $0.text("name") }) == Set(JobStore.tablesOfJobs))
   }
 
+  @Test("A job with a webhook that is still to be sent is forgotten when that has ended")
+  func webhooks() async throws {
+    let store = try await database.open()
+    let job = try await insert(store, endedFor: 2 * Self.age)
+    let event = try #require(try await store.events(project: "p", job: job, limit: 1).first)
+    try await store.connection.execute(
+      """
+      INSERT INTO deliveries
+        (event, webhook, project, job, sequence, type, attempt, state, created_at, next_at, expires_at)
+      VALUES ($1, 0, 'p', $2, 1, 'job.started', 1, 'pending', now_ms(), now_ms(), now_ms() + 1000)
+      """, [.integer(event.id), job.value])
+    #expect(try await store.pruneJobs(age: Self.age).count == 0)
+    try await store.connection.execute("UPDATE deliveries SET state = 'dead'")
+    #expect(try await store.pruneJobs(age: Self.age).count == 1)
+    #expect(try await store.connection.execute("SELECT * FROM deliveries").isEmpty)
+  }
+
   @Test("Many jobs are forgotten in several transactions")
   func many() async throws {
     let store = try await database.open()

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -174,4 +175,12 @@ int cprocesses_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process
 
 int cprocesses_send(int descriptor, int number) {
   return (int)syscall(SYS_pidfd_send_signal, descriptor, number, NULL, 0);
+}
+
+void cprocesses_overwrite_variables(const char *prefix) {
+  size_t length = strlen(prefix);
+  for (char **variable = environ; variable && *variable; variable++) {
+    char *value = strchr(*variable, '=');
+    if (value && !strncmp(*variable, prefix, length)) memset(value + 1, 0, strlen(value + 1));
+  }
 }

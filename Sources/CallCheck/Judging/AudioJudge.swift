@@ -186,7 +186,7 @@ struct AudioJudge {
       standstills.add(
         start: start, duration: wait, previousArrived: last.arrived, next: frame.time, standstill: wait)
       meter.addNothing(for: wait, at: start)
-    case .lost?, .recoveredLate?, .waitingForKeyframe?, .diskStalled?, .overloaded?, .memoryFull?:
+    case .lost?, .recoveredLate?, .senderDiscarded?, .waitingForKeyframe?, .diskStalled?, .overloaded?, .memoryFull?:
       gaps.add(start: start, duration: wait, reason: AudioGapReason.late.rawValue)
     }
   }

@@ -165,7 +165,7 @@ struct VideoJudge {
       case .lost: .lost
       case .recoveredLate: .recoveredLate
       case .waitingForKeyframe: .waitingForKeyframe
-      case .senderPaused, .dtx, .streamEnded, .paused: .senderPaused
+      case .senderPaused, .senderDiscarded, .dtx, .streamEnded, .paused: .senderPaused
       case .muted: .muted
       case .reconnect: .reconnect
       case .diskStalled, .overloaded, .memoryFull: .receiverStalled

@@ -61,6 +61,7 @@ struct StatusSampler {
     let own = recordings.filter { $0.participant == id }
     user.counts.decodeErrors = own.reduce(0) { $0 &+ ($1.decodeErrors ?? 0) }
     user.counts.unverified = own.reduce(0) { $0 &+ ($1.unverified ?? 0) }
+    user.hasRecordedVideo = own.contains { ($0.frames[.video] ?? 0) > 0 }
     if !user.isPaused { user.audioLevel = own.compactMap(\.audioLevel).max().map(Self.decibels) }
     user.lastFrameAt = own.compactMap { recording in
       recording.start.map { start in

@@ -80,6 +80,8 @@ package struct UserStatus: Sendable, Hashable, Codable {
   package var isPaused: Bool
   /// Whether the media stands still without a reason.
   package var isStalled: Bool
+  /// Whether video of the user was recorded, from a keyframe on; nil if the process is of a version that does not say it.
+  package var hasRecordedVideo: Bool?
 
   package init(user: String, name: String? = nil, state: String) {
     self.user = user

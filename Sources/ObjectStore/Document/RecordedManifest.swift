@@ -4,8 +4,8 @@ internal import Media
 
 /// What a store needs of the manifest of one recording: see docs/recordings.md. It comes from the folder of a job, which may have
 /// anything, so no value of it is trusted.
-package struct RecordedManifest: Sendable, Hashable {
-  package struct File: Sendable, Hashable {
+package struct RecordedManifest: Sendable, Hashable, Codable {
+  package struct File: Sendable, Hashable, Codable {
     package var name: String
     package var kind: String
     /// Milliseconds from the manifest's start.
@@ -25,7 +25,7 @@ package struct RecordedManifest: Sendable, Hashable {
     }
   }
 
-  package struct Track: Sendable, Hashable {
+  package struct Track: Sendable, Hashable, Codable {
     /// `audio` or `video`.
     package var kind: String
     /// Milliseconds from the manifest's start.
@@ -42,7 +42,7 @@ package struct RecordedManifest: Sendable, Hashable {
     }
   }
 
-  package struct Pause: Sendable, Hashable {
+  package struct Pause: Sendable, Hashable, Codable {
     /// Milliseconds from the manifest's start.
     package var start: Int64
     package var duration: Int64
@@ -55,6 +55,8 @@ package struct RecordedManifest: Sendable, Hashable {
 
   package var user: String
   package var name: String?
+  /// Nil if the manifest does not say it.
+  package var room: String?
   package var stream: Int64
   /// Milliseconds since 1970.
   package var start: Int64
@@ -92,6 +94,7 @@ package struct RecordedManifest: Sendable, Hashable {
     else { return nil }
     user = text.user.string.prefix(utf8Bytes: Self.maximumTextBytes)
     name = text.name?.string.prefix(utf8Bytes: Self.maximumTextBytes)
+    room = text.room?.string.prefix(utf8Bytes: Self.maximumTextBytes)
     stream = Int64(min(max(text.stream?.number ?? 1, 1), 1_000))
     self.start = start.milliseconds
     finished = text.finished
@@ -150,6 +153,7 @@ private struct ManifestText: Decodable {
   var finished: Bool
   var user: UntrustedText
   var name: UntrustedText?
+  var room: UntrustedText?
   var stream: Stream?
   var start: UntrustedText
   var endReason: UntrustedText?

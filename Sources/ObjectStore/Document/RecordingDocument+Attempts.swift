@@ -8,7 +8,9 @@ extension RecordingDocument {
     attempts = parts.map { part in
       Attempt(
         number: part.number, id: part.id, version: part.version, start: UTCTime(milliseconds: part.start).text,
-        end: part.end.map { UTCTime(milliseconds: $0).text }, how: part.how)
+        end: part.end.map { UTCTime(milliseconds: $0).text }, how: part.how, node: part.node,
+        clockOffset: part.clockOffset.map { Double($0) / 1_000 }, clockError: part.clockError.map { Double($0) / 1_000 }
+      )
     }
     objects = parts.flatMap(\.objects).sorted { $0.object.utf8.lexicographicallyPrecedes($1.object.utf8) }
     missing = parts.flatMap(\.missing)

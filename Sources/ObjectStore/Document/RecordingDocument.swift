@@ -8,6 +8,21 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
   /// The last part of its key.
   package static let name = "recording.json"
 
+  /// The last part of the key of a later description of the same recording: `recording.2.json` and so on.
+  ///
+  /// - Parameter number: from 1, which is ``name``.
+  package static func name(_ number: Int64) -> String { number > 1 ? "recording.\(number).json" : name }
+
+  /// The number of the description with this name; nil if it is the name of another file.
+  package static func number(ofName text: String) -> Int64? {
+    if text.utf8.elementsEqual(name.utf8) { return 1 }
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[1].count <= 6, let number = Int64(String(decoding: parts[1], as: UTF8.self)),
+      number > 1, text.utf8.elementsEqual(name(number).utf8)
+    else { return nil }
+    return number
+  }
+
   package var version = RecordingDocument.currentVersion
   package var writer = "chatbot-service"
   package var job: String
@@ -21,7 +36,7 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
   package var attempts: [Attempt] = []
   /// The users of whom there is a recording or a gap, by their ids.
   package var users: [User] = []
-  /// All objects but this one, by their keys.
+  /// All objects but the descriptions of the recording, by their keys.
   package var objects: [Object] = []
   package var missing: [Missing] = []
 
@@ -45,14 +60,26 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
     package var end: String?
     /// How it ended; absent if it is not known.
     package var how: String?
+    /// The node that ran it; absent where there is only one.
+    package var node: String?
+    /// The clock of the node less that of the database when the attempt began, in seconds; absent if it is not known.
+    package var clockOffset: Double?
+    /// How wrong `clockOffset` may be, in seconds.
+    package var clockError: Double?
 
-    package init(number: Int64, id: String, version: String, start: String, end: String?, how: String?) {
+    package init(
+      number: Int64, id: String, version: String, start: String, end: String?, how: String?, node: String? = nil,
+      clockOffset: Double? = nil, clockError: Double? = nil
+    ) {
       self.number = number
       self.id = id
       self.version = version
       self.start = start
       self.end = end
       self.how = how
+      self.node = node
+      self.clockOffset = clockOffset
+      self.clockError = clockError
     }
   }
 
@@ -97,6 +124,8 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
     package enum Reason: String, Sendable, Hashable, Codable {
       /// The recording process had ended, and the next one did not record the user yet.
       case processLost
+      /// Another node took the job because it heard nothing of the one that had it, and did not record the user yet.
+      case nodeLost
       case paused
     }
 

@@ -58,17 +58,29 @@ struct UserTimeline {
       let recorded = IntervalSet(spans.map(\.range))
       let around = Self.extend(requested.intersection(present).subtracting(recorded), to: recorded)
       let paused = IntervalSet(manifestPauses[id] ?? []).union(around).joining(within: Self.joinedWithin)
-      let lost = IntervalSet(lostRanges(of: id, spans)).subtracting(requested).subtracting(paused).subtracting(recorded)
-      gaps += lost.ranges.map { Self.gap(.processLost, $0, id.kind, id.stream) }
+      for reason in Self.losses {
+        let ranges = lostRanges(of: id, spans).filter { loss(of: $0.attempt) == reason }.map(\.range)
+        let lost = IntervalSet(ranges).subtracting(requested).subtracting(paused).subtracting(recorded)
+        gaps += lost.ranges.map { Self.gap(reason, $0, id.kind, id.stream) }
+      }
       gaps += paused.ranges.map { Self.gap(.paused, $0, id.kind, id.stream) }
     }
     // A user of whom an attempt has no recording at all.
-    let unrecorded = IntervalSet(unrecordedRanges)
-    gaps += unrecorded.subtracting(requested).ranges.map { Self.gap(.processLost, $0, nil, 1) }
+    for reason in Self.losses {
+      let unrecorded = IntervalSet(unrecordedRanges.filter { loss(of: $0.attempt) == reason }.map(\.range))
+      gaps += unrecorded.subtracting(requested).ranges.map { Self.gap(reason, $0, nil, 1) }
+    }
     if spans.isEmpty { gaps += requested.intersection(present).ranges.map { Self.gap(.paused, $0, nil, 1) } }
     return gaps.sorted { one, other in
       (one.start, one.stream, one.kind ?? "") < (other.start, other.stream, other.kind ?? "")
     }
+  }
+
+  /// Why an attempt that did not end in order may have lost something.
+  private static let losses: [RecordingDocument.Gap.Reason] = [.processLost, .nodeLost]
+
+  private func loss(of attempt: Int) -> RecordingDocument.Gap.Reason {
+    attempts[attempt].isNodeLost ? .nodeLost : .processLost
   }
 
   /// A pause that begins so soon after a frame begins with the end of the frame, in milliseconds.
@@ -100,24 +112,24 @@ struct UserTimeline {
   }
 
   /// From the last frame of each attempt whose process was lost to the first one after it.
-  private func lostRanges(of id: TrackID, _ spans: [Span]) -> [Range<Int64>] {
+  private func lostRanges(of id: TrackID, _ spans: [Span]) -> [(attempt: Int, range: Range<Int64>)] {
     Set(spans.map(\.attempt)).compactMap { attempt in
       guard let last = spans.filter({ $0.attempt == attempt }).max(by: { $0.range.upperBound < $1.range.upperBound }),
         last.isLost
       else { return nil }
       let end = last.range.upperBound
-      return Range(from: end, to: firstStart(of: id, after: attempt) ?? endOfLoss(of: attempt))
+      return (attempt, Range(from: end, to: firstStart(of: id, after: attempt) ?? endOfLoss(of: attempt)))
     }
   }
 
   /// The users who were there when a process was lost that had recorded nothing of them yet.
-  private var unrecordedRanges: [Range<Int64>] {
-    attempts.enumerated().flatMap { index, attempt -> [Range<Int64>] in
+  private var unrecordedRanges: [(attempt: Int, range: Range<Int64>)] {
+    attempts.enumerated().flatMap { index, attempt -> [(attempt: Int, range: Range<Int64>)] in
       guard !attempt.endedInOrder, !spans.values.contains(where: { $0.contains { $0.attempt == index } }) else {
         return []
       }
       return attempt.participants.filter { UntrustedText($0.id) == user && $0.left == nil }.map { participant in
-        Range(from: participant.joined, to: firstStart(of: nil, after: index) ?? endOfLoss(of: index))
+        (index, Range(from: participant.joined, to: firstStart(of: nil, after: index) ?? endOfLoss(of: index)))
       }
     }
   }

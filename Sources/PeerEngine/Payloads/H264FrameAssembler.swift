@@ -28,6 +28,8 @@ package struct H264FrameAssembler: Sendable {
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
+    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
+    package var isCutOff = false
 
     fileprivate mutating func markDamaged() {
       dependency.isComplete = false
@@ -289,6 +291,7 @@ extension H264FrameAssembler {
   private mutating func close(byMarker: Bool) {
     guard var ended = open else { return }
     open = nil
+    let isWholeSoFar = ended.isComplete
     // The last fragment of a NAL unit is missing.
     if fragmented != nil { ended.isComplete = false }
     let payload = takePayload()
@@ -305,6 +308,7 @@ extension H264FrameAssembler {
       setsMarkers = true
       releaseUndecided(isWhole: false)
     } else if setsMarkers == true {
+      frame.isCutOff = isWholeSoFar
       frame.markDamaged()
     } else if !frame.dependency.isComplete {
       // A damaged frame does not show whether the sender sets markers, and a frame must not be emitted whose end may be
@@ -323,7 +327,10 @@ extension H264FrameAssembler {
   private mutating func releaseUndecided(isWhole: Bool) {
     guard var frame = undecided else { return }
     undecided = nil
-    if !isWhole { frame.markDamaged() }
+    if !isWhole {
+      frame.isCutOff = true
+      frame.markDamaged()
+    }
     finished.append(frame)
   }
 

@@ -14,9 +14,7 @@ package struct PayloadReader: Sendable {
   package enum Item: Sendable {
     case frame(Frame)
     /// A frame that cannot be decoded.
-    ///
-    /// - Parameter isWhole: whether it is complete, but depends on one that is missing.
-    case dropped(isWhole: Bool)
+    case dropped(DroppedFrame)
   }
 
   /// A frame that can be decoded.
@@ -93,14 +91,14 @@ package struct PayloadReader: Sendable {
     switch codec {
     case .vp8:
       guard let (frame, isDecodable) = vp8.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
+      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
       return .frame(
         Frame(
           payload: frame.payload, header: frame.header.map(FrameHeader.video) ?? .unreadable,
           isKeyframe: frame.dependency.isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
     case .vp9:
       guard let (frame, isDecodable) = vp9.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
+      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
       let isKeyframe = frame.dependency.isKeyframe
       let header = VideoHeader(
         isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown, hiddenLayers: frame.hiddenLayers)
@@ -110,7 +108,7 @@ package struct PayloadReader: Sendable {
           arrival: frame.arrival))
     case .h264:
       guard let (frame, isDecodable) = h264.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(isWhole: frame.dependency.isComplete) }
+      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
       let isKeyframe = frame.dependency.isKeyframe
       return .frame(
         Frame(
@@ -181,7 +179,7 @@ package struct PayloadReader: Sendable {
     // A packet with a known duration is emitted, even if it cannot be decoded.
     let header = FrameHeader(parsing: packet.payload, of: codec)
     guard let duration = FrameHeader.ticks(of: packet.payload, codec, header: header) else {
-      return .dropped(isWhole: false)
+      return .dropped(.damaged)
     }
     // Copied, because a frame is kept for long, and the datagram's buffer is needed for the next one.
     let payload = ByteBuffer(bytes: packet.payload.readableBytesView)

@@ -22,6 +22,8 @@ package struct VP8FrameAssembler: Sendable {
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
+    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
+    package var isCutOff = false
 
     /// The size of a keyframe.
     package var size: VideoSize? { header?.size }
@@ -162,6 +164,7 @@ package struct VP8FrameAssembler: Sendable {
       setsMarkers = true
       releaseUndecided(isWhole: false)
     } else if setsMarkers == true {
+      frame.isCutOff = frame.dependency.isComplete
       frame.markDamaged()
     } else if !frame.dependency.isComplete {
       // A damaged frame does not show whether the sender sets markers, and a frame must not be emitted whose end may be
@@ -180,7 +183,10 @@ package struct VP8FrameAssembler: Sendable {
   private mutating func releaseUndecided(isWhole: Bool) {
     guard var frame = undecided else { return }
     undecided = nil
-    if !isWhole { frame.markDamaged() }
+    if !isWhole {
+      frame.isCutOff = true
+      frame.markDamaged()
+    }
     finished.append(frame)
   }
 

@@ -28,6 +28,8 @@ package struct VP9FrameAssembler: Sendable {
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
+    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
+    package var isCutOff = false
 
     fileprivate mutating func markDamaged() {
       dependency.isComplete = false
@@ -194,7 +196,10 @@ package struct VP9FrameAssembler: Sendable {
     open = nil
     let boundaries = boundaries
     var frame = Self.frame(ended, payload: takePayload(), boundaries: boundaries)
-    if !byMarker, !ended.endsFrame { frame.markDamaged() }
+    if !byMarker, !ended.endsFrame {
+      frame.isCutOff = ended.dependency.isComplete
+      frame.markDamaged()
+    }
     finished.append(frame)
   }
 

@@ -56,6 +56,8 @@ package struct GapClassifier: Sendable {
   private var framesDropped = 0
   /// Whether complete frames were dropped.
   private var droppedWholeFrames = false
+  /// Whether frames were dropped of which packets are missing, or that are invalid.
+  private var droppedDamagedFrames = false
   /// The longest time for which a requested packet had been missing.
   private var delay = Duration.zero
   private var isOtherSource = false
@@ -72,9 +74,13 @@ package struct GapClassifier: Sendable {
   package mutating func packetsWereLost(_ count: Int) { packetsLost += count }
 
   /// Notes that a frame arrived, complete or in part, and could not be used.
-  package mutating func frameWasDropped(isWhole: Bool) {
+  package mutating func frameWasDropped(_ frame: DroppedFrame) {
     framesDropped += 1
-    if isWhole { droppedWholeFrames = true }
+    switch frame {
+    case .whole: droppedWholeFrames = true
+    case .cutOff: break
+    case .damaged: droppedDamagedFrames = true
+    }
   }
 
   /// Notes that a requested packet was emitted, which arrived `duration` after it was missed.
@@ -126,7 +132,8 @@ package struct GapClassifier: Sendable {
       if isBroken || (isOtherSource && last != nil) { return .reconnect }
       guard hasLoss else { return nil }
       if let overload, frame.arrival - overload < Self.maximumOverload { return .overloaded }
-      return droppedWholeFrames ? .waitingForKeyframe : .lost
+      if droppedWholeFrames { return .waitingForKeyframe }
+      return packetsLost > 0 || droppedDamagedFrames ? .lost : .senderDiscarded
     }
     guard let last else { return nil }
     if let reason = pause(from: last, to: frame) {
@@ -163,6 +170,7 @@ package struct GapClassifier: Sendable {
     packetsLost = 0
     framesDropped = 0
     droppedWholeFrames = false
+    droppedDamagedFrames = false
     delay = .zero
   }
 }

@@ -36,9 +36,9 @@ extension ReceiveTrack {
   mutating func takeFrames(now: MonotonicInstant, events: inout [MediaEvent]) {
     while let item = reader.next() {
       switch item {
-      case .dropped(let isWhole):
+      case .dropped(let frame):
         statistics.framesDropped += 1
-        gaps.frameWasDropped(isWhole: isWhole)
+        gaps.frameWasDropped(frame)
       case .frame(let frame):
         if frame.isKeyframe, media.kind == .video {
           statistics.keyframes += 1

@@ -204,7 +204,7 @@ extension RecordingManifest {
   /// An interval in which a track was not continuous.
   public struct Gap: Sendable, Hashable, Codable {
     /// The reason: `lost` (packets never arrived), `recoveredLate` (packets arrived after a retransmission request, and
-    /// nothing is missing), `waitingForKeyframe` (frames arrived that could not be decoded), `senderPaused` (the sender
+    /// nothing is missing), `senderDiscarded` (the sender did not send the end of a frame), `waitingForKeyframe` (frames arrived that could not be decoded), `senderPaused` (the sender
     /// sent nothing; its sequence numbers are continuous), `dtx` (the sender skipped silence), `muted` (the sender had
     /// signalled that it does not send), `streamEnded` (the sender's description no longer had the stream), `reconnect` (the connection was broken, or the sender restarted),
     /// `paused` (the recording was paused),

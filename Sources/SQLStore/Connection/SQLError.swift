@@ -9,6 +9,9 @@ package struct SQLError: Error, Sendable, Hashable, CustomStringConvertible {
     case full
     /// The file cannot be opened, read or written, or is damaged.
     case storage
+    /// The database cannot be reached, refuses to write, or did not answer in time. Whether a write took effect that was on its way
+    /// is not known.
+    case unreachable
     /// The schema is that of a later version of the program.
     case tooNew
     /// The connection was closed.

@@ -9,6 +9,7 @@ package enum JobEventType: String, Sendable, Hashable, CaseIterable {
   case recordingResumed = "recording.resumed"
   case recordingFile = "recording.file"
   case recordingFinished = "recording.finished"
+  case recordingAmended = "recording.amended"
   case recordingDeleted = "recording.deleted"
   case jobFinished = "job.finished"
   case jobFailed = "job.failed"
@@ -42,15 +43,15 @@ package struct EventRecord: Sendable, Hashable {
 }
 
 extension SQLTransaction {
-  /// Appends an event of a job.
+  /// Appends an event of a job, with its deliveries to the job's receivers.
   ///
   /// - Parameter data: a JSON object.
   /// - Returns: the event; nil if there is no such job.
   @discardableResult
   package func append(_ type: JobEventType, of job: JobID, data: String = "{}") throws -> EventRecord? {
     let numbers = try execute(
-      "UPDATE jobs SET event_sequence = event_sequence + 1 WHERE id = $1 RETURNING event_sequence, project", [job.value]
-    )
+      "UPDATE jobs SET event_sequence = event_sequence + 1 WHERE id = $1 RETURNING event_sequence, project, attempt",
+      [job.value])
     guard let numbers = numbers.first else { return nil }
     let rows = try execute(
       """
@@ -61,6 +62,8 @@ extension SQLTransaction {
         .integer(try next(.events)), .text(try numbers.text("project")), job.value,
         .integer(try numbers.integer("event_sequence")), .text(type.rawValue), .text(data),
       ])
-    return try rows.first.map { try EventRecord($0) }
+    guard let event = try rows.first.map({ try EventRecord($0) }) else { return nil }
+    try insertDeliveries(of: event, attempt: try numbers.integer("attempt"))
+    return event
   }
 }

@@ -61,6 +61,14 @@ package struct JobRecord: Sendable, Hashable {
   package var deleted: Bool
   /// The `sequence` of the newest event.
   package var eventSequence: Int64
+  /// The node that has the job; nil before one has claimed it.
+  package var node: String?
+  /// Until when no other node takes it.
+  package var leaseUntil: Int64?
+  /// When its node offered it to the others; nil if it did not.
+  package var handoverAt: Int64?
+  /// How many documents describe the recording after `recording.json`.
+  package var amendments: Int64
 
   /// - Parameter row: has all columns of `jobs`.
   package init(_ row: SQLRow) throws(SQLError) {
@@ -94,6 +102,10 @@ package struct JobRecord: Sendable, Hashable {
     deleteRequestedAt = try row.optionalInteger("delete_requested_at")
     deleted = try row.truth("deleted")
     eventSequence = try row.integer("event_sequence")
+    node = try row.optionalText("node")
+    leaseUntil = try row.optionalInteger("lease_until")
+    handoverAt = try row.optionalInteger("handover_at")
+    amendments = try row.integer("amendments")
   }
 }
 
@@ -113,6 +125,17 @@ package struct AttemptRecord: Sendable, Hashable {
   package var endedAt: Int64?
   /// How it ended; nil while it lives.
   package var how: String?
+  /// The node that has its folder; nil for attempts of before there were nodes.
+  package var node: String?
+  /// The clock of the node less that of the database when the attempt began, and how wrong that may be, in milliseconds.
+  package var clockOffset: Int64?
+  package var clockError: Int64?
+  /// Whether another node took the job because the lease of this one had ended.
+  package var isTakenOver: Bool
+  /// When the last of its files was stored; nil until then.
+  package var storedAt: Int64?
+  /// What was known of it then, a JSON object.
+  package var description: String?
 
   /// - Parameter row: has all columns of `attempts`.
   package init(_ row: SQLRow) throws(SQLError) {
@@ -125,5 +148,11 @@ package struct AttemptRecord: Sendable, Hashable {
     startedAt = try row.integer("started_at")
     endedAt = try row.optionalInteger("ended_at")
     how = try row.optionalText("how")
+    node = try row.optionalText("node")
+    clockOffset = try row.optionalInteger("clock_offset")
+    clockError = try row.optionalInteger("clock_error")
+    isTakenOver = try row.truth("taken_over")
+    storedAt = try row.optionalInteger("stored_at")
+    description = try row.optionalText("description")
   }
 }

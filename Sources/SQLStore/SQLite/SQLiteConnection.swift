@@ -5,14 +5,6 @@ internal import Media
 /// A connection to a file of SQLite, with a write-ahead log of which each commit has reached the disk. All statements run on one
 /// thread, in the order of the calls.
 package final class SQLiteConnection: SQLConnection {
-  /// What a statement or a transaction took, for figures.
-  package struct Operation: Sendable, Hashable {
-    /// From the call to the result; it includes the wait for those before it.
-    package var duration: Duration
-    /// Whether the database failed, which a violated constraint does not count as.
-    package var failed: Bool
-  }
-
   private typealias Work = @Sendable (SQLiteDatabase) -> Void
 
   private struct Queue {
@@ -21,9 +13,11 @@ package final class SQLiteConnection: SQLConnection {
   }
 
   private let queue: Monitor<Queue>
-  private let observe: @Sendable (Operation) -> Void
+  private let observe: @Sendable (SQLOperation) -> Void
 
-  private init(queue: Monitor<Queue>, observe: @escaping @Sendable (Operation) -> Void) {
+  package var dialect: SQLDialect { .sqlite }
+
+  private init(queue: Monitor<Queue>, observe: @escaping @Sendable (SQLOperation) -> Void) {
     self.queue = queue
     self.observe = observe
   }
@@ -37,7 +31,7 @@ package final class SQLiteConnection: SQLConnection {
   /// - Throws: an `SQLError`.
   package static func open(
     _ path: String, clock: @escaping @Sendable () -> Int64 = { SQLiteConnection.systemClock },
-    observe: @escaping @Sendable (Operation) -> Void = { _ in }
+    observe: @escaping @Sendable (SQLOperation) -> Void = { _ in }
   ) async throws -> SQLiteConnection {
     let queue = Monitor(Queue())
     try await withCheckedThrowingContinuation { (opened: CheckedContinuation<Void, any Error>) in
@@ -99,6 +93,9 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// Nobody else changes the file.
+  package func changes(_ body: @escaping @Sendable (SQLTopic) -> Void) {}
+
   @discardableResult
   package func execute(_ statement: String, _ parameters: [SQLValue]) async throws -> [SQLRow] {
     try await perform { try $0.execute(statement, parameters) }
@@ -121,11 +118,11 @@ package final class SQLiteConnection: SQLConnection {
         queue.waiting.append { database in
           do {
             let result = try body(database)
-            observe(Operation(duration: .now - start, failed: false))
+            observe(SQLOperation(duration: .now - start, failed: false))
             done.resume(returning: result)
           } catch {
             let failed = (error as? SQLError).map { $0.kind != .constraint } ?? false
-            observe(Operation(duration: .now - start, failed: failed))
+            observe(SQLOperation(duration: .now - start, failed: failed))
             done.resume(throwing: error)
           }
         }

@@ -7,6 +7,7 @@ final class SQLiteDatabase: SQLTransaction {
   /// How long a statement waits for another program that has locked the file.
   private static let busyMilliseconds: Int32 = 5_000
 
+  let dialect = SQLDialect.sqlite
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
 

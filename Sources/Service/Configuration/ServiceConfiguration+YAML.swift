@@ -1,8 +1,8 @@
 import JSON
 import JobProtocol
 import Media
-import ObjectStore
 import OptionValues
+import SQLStore
 import Yams
 
 /// Why a file of settings cannot be used: all its problems, each with its line.
@@ -47,6 +47,7 @@ extension ServiceConfiguration {
         "tls": { configuration.tls = Self.tls($0, reader) },
         "plainHTTP": { configuration.allowsPlainHTTP = reader.boolean($0, "plainHTTP") ?? false },
         "data": { configuration.data = reader.text($0, "data") ?? configuration.data },
+        "database": { configuration.database = Self.database($0, reader) },
         "store": { configuration.store = Self.store($0, reader) },
         "servers": { configuration.servers = Self.servers($0, reader) },
         "allowAnyServer": { configuration.allowsAnyServer = reader.boolean($0, "allowAnyServer") ?? false },
@@ -68,6 +69,9 @@ extension ServiceConfiguration {
                 configuration.retention.jobs =
                   reader.time(node, "jobs", atLeast: TimeSpan(milliseconds: 86_400_000)) ?? configuration.retention.jobs
               },
+              "local": {
+                configuration.retention.local = reader.time($0, "local") ?? configuration.retention.local
+              },
             ])
         },
         "drainTimeout": {
@@ -79,7 +83,15 @@ extension ServiceConfiguration {
         },
         "tokensFile": { configuration.tokensFile = reader.text($0, "tokensFile") },
         "secretKeyFile": { configuration.secretKeyFile = reader.text($0, "secretKeyFile") },
+        "webhooks": { configuration.webhooks = Self.webhooks($0, reader) },
         "page": { configuration.page = Self.page($0, reader) },
+        "node": { configuration.node = Self.nodeName($0, reader) },
+        "advertise": { configuration.advertise = Self.advertised($0, reader) },
+        "clusterTokenFile": { configuration.clusterTokenFile = reader.text($0, "clusterTokenFile") },
+        "nodeLossTimeout": {
+          configuration.nodeLossTimeout =
+            reader.time($0, "nodeLossTimeout", atLeast: TimeSpan(milliseconds: 60_000)) ?? configuration.nodeLossTimeout
+        },
         "log": { node in
           reader.mapping(
             node, "log",
@@ -113,29 +125,47 @@ extension ServiceConfiguration {
     return nil
   }
 
-  private static func store(_ node: Node, _ reader: SettingsReader) -> Store {
-    var store = Store()
+  private static func nodeName(_ node: Node, _ reader: SettingsReader) -> String? {
+    guard let name = reader.text(node, "node") else { return nil }
+    guard Self.isNodeName(name) else {
+      reader.report("“node” has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: node)
+      return nil
+    }
+    return name
+  }
+
+  private static func advertised(_ node: Node, _ reader: SettingsReader) -> String? {
+    guard let url = reader.text(node, "advertise", maximumBytes: 1_024) else { return nil }
+    let isURL =
+      (url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8))
+      && url.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    guard isURL else {
+      reader.report("“advertise” must be the URL of this service, like https://recorder-1.example:8443.", at: node)
+      return nil
+    }
+    return url
+  }
+
+  private static func database(_ node: Node, _ reader: SettingsReader) -> Database? {
+    var database = Database(url: "")
+    let before = reader.problems.count
     reader.mapping(
-      node, "store",
+      node, "database",
       [
         "url": { node in
-          guard let url = reader.text(node, "url") else { return }
-          guard url.utf8.starts(with: "file:///".utf8) else {
-            reader.report("“url” must be the URL of a folder, like file:///var/lib/chatbot/store.", at: node)
-            return
-          }
-          store.url = url
+          guard let url = reader.text(node, "url", maximumBytes: 2_048) else { return }
+          if let problem = PostgreSQLSettings.problem(url) { reader.report("“url”: \(problem)", at: node) }
+          database.url = url
         },
-        "path": { node in
-          guard let path = reader.text(node, "path", maximumBytes: 200) else { return }
-          do throws(ObjectPathTemplate.Problem) {
-            store.path = try ObjectPathTemplate(path)
-          } catch {
-            reader.report(error.description, at: node)
-          }
+        "passwordFile": { database.passwordFile = reader.text($0, "passwordFile") },
+        "connections": {
+          database.connections = reader.integer($0, "connections", in: 1...64) ?? database.connections
         },
+        "listen": { database.listens = reader.boolean($0, "listen") ?? database.listens },
       ])
-    return store
+    if !database.url.isEmpty { return database }
+    if reader.problems.count == before { reader.report("“database” needs a “url”.", at: node) }
+    return nil
   }
 
   private static func servers(_ node: Node, _ reader: SettingsReader) -> [String: Server] {
@@ -215,7 +245,9 @@ extension ServiceConfiguration {
     reader.mapping(
       node, "limits",
       [
-        "cpu": { limits.cpu = reader.percentage($0, "cpu") ?? limits.cpu },
+        "cpu": {
+          limits.cpu = reader.percentage($0, "cpu", atMost: ServiceConfiguration.Limits.maximumCPU) ?? limits.cpu
+        },
         "memory": { limits.memory = reader.percentage($0, "memory") ?? limits.memory },
         "udpPorts": { limits.udpPorts = reader.percentage($0, "udpPorts") ?? limits.udpPorts },
         "minimumFree": { limits.minimumFree = reader.size($0, "minimumFree") ?? limits.minimumFree },

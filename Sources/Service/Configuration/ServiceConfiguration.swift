@@ -1,5 +1,5 @@
 package import JSON
-package import ObjectStore
+internal import Media
 package import OptionValues
 
 /// The settings of the service. Each has a default, so that no file is needed.
@@ -15,6 +15,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var allowsPlainHTTP = false
   /// The folder of the database, of running jobs and, by default, of the store; created if missing.
   package var data = "chatbot-data"
+  /// Nil: a file of SQLite in the data folder, which only this service can use.
+  package var database: Database?
   package var store = Store()
   /// The signalling servers that a job may name. Without a file: the one that `chatbot serve` starts on this machine.
   package var servers = [Self.defaultServer: Server(url: "ws://localhost:3000")]
@@ -35,10 +37,29 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var tokensFile: String?
   /// Nil: `DATA/secret.key`, which the first start makes.
   package var secretKeyFile: String?
+  package var webhooks = Webhooks()
   package var page = Page()
   package var log = Log()
+  /// The name of this service among those that use the same database; nil: the name of the host.
+  package var node: String?
+  /// The URL at which the other nodes reach the API of this one; nil: they cannot.
+  package var advertise: String?
+  /// A file with the token that nodes have in common, of 32 characters at least.
+  package var clusterTokenFile: String?
+  /// After which time without a word a node counts as lost, with the files that only it has.
+  package var nodeLossTimeout = TimeSpan(milliseconds: 3_600_000)
 
   package init() {}
+
+  /// The options that `record` jobs have which do not give them. With a store of S3, files have segments: what is lost with a
+  /// machine is the open one.
+  package var recordDefaults: [String: JSONValue] {
+    guard store.isRemote, record["segment"] == nil else { return record }
+    return record.merging(["segment": .string("60s")]) { own, _ in own }
+  }
+
+  /// The free space below which no job is accepted, in bytes. With a store of S3, copies of stored files make room before that.
+  package var minimumFreeForJobs: Int64 { store.isRemote ? limits.minimumFree / 2 : limits.minimumFree }
 
   /// The name of the server that a job gets which names none, where several are configured.
   package static let defaultServer = "main"
@@ -50,11 +71,19 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var key: String
   }
 
-  package struct Store: Sendable, Hashable {
-    /// A `file:` URL; nil: `DATA/store`.
-    package var url: String?
-    /// The beginning of a job's object keys.
-    package var path = ObjectPathTemplate.standard
+  package struct Database: Sendable, Hashable {
+    /// `postgresql://USER@HOST/NAME`, as ``PostgreSQLSettings`` takes it.
+    package var url: String
+    /// A file with the password.
+    package var passwordFile: String?
+    /// The greatest number of connections.
+    package var connections = 4
+    /// Whether a further connection listens for what other nodes change. Behind a pooler in transaction mode nothing is heard.
+    package var listens = true
+
+    package init(url: String) {
+      self.url = url
+    }
   }
 
   package struct Server: Sendable, Hashable {
@@ -81,6 +110,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   }
 
   package struct Limits: Sendable, Hashable {
+    /// The largest ``cpu``. More than 100 % is for jobs that mostly wait for users: more is reserved for them than they use.
+    package static let maximumCPU = 10_000
     /// The part of the processors, of the memory and of the UDP ports that jobs may use, in percent.
     package var cpu = 80
     package var memory = 80
@@ -99,6 +130,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package var recordings: TimeSpan?
     /// After which time since its end, and since the deletion of its recording, a job is forgotten with its events; nil: never.
     package var jobs: TimeSpan? = TimeSpan(milliseconds: 30 * 86_400_000)
+    /// How long files stay on this machine after they were stored in S3.
+    package var local = TimeSpan(milliseconds: 3_600_000)
   }
 
   package struct Page: Sendable, Hashable {

@@ -87,12 +87,12 @@ final class SettingsReader {
     return number
   }
 
-  /// A number from 1 to 100 with or without a percent sign.
-  func percentage(_ node: Node, _ name: String) -> Int? {
+  /// A number from 1 to 100, or to another maximum, with or without a percent sign.
+  func percentage(_ node: Node, _ name: String, atMost maximum: Int = 100) -> Int? {
     guard let text = plain(node), let number = Int(text.utf8.last == UInt8(ascii: "%") ? text.dropLast() : text[...]),
-      (1...100).contains(number)
+      (1...maximum).contains(number)
     else {
-      report("“\(name)” must be 1% to 100%.", at: node)
+      report("“\(name)” must be 1% to \(maximum)%.", at: node)
       return nil
     }
     return number

@@ -4,6 +4,7 @@ import Media
 package import PrometheusText
 package import SQLStore
 import Synchronization
+import Webhooks
 
 /// The metrics of the service, without labels of jobs, rooms or users.
 package final class ServiceMetrics: Sendable {
@@ -13,12 +14,17 @@ package final class ServiceMetrics: Sendable {
   /// What the counters whose sums others have were set to.
   private let raised = Mutex<[String: Double]>([:])
 
-  package init(registry: MetricRegistry = MetricRegistry(families)) {
+  package init(registry: MetricRegistry = MetricRegistry(families + uploadFamilies)) {
     self.registry = registry
     // Values that are zero are shown from the start: an alert on an increase needs the value before it.
     for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
+    showUploads()
     counter("chatbot_database_errors_total").increment(by: 0)
-    // Those of the database are shown when it has answered: from 0 to what it counted before would be a jump.
+    // Those whose sums the database has are shown when it has answered: from 0 to what it counted before would be a jump.
+    for result in ["delivered", "gone"] + WebhookFailure.Kind.allCases.filter({ $0 != .cancelled }).map(\.rawValue) {
+      tries(result).increment(by: 0)
+    }
+    for state in DeliveryState.allCases where state != .pending { webhooks(state).increment(by: 0) }
   }
 
   package static var families: [MetricFamily] { MetricFamily.media + ofService }
@@ -34,6 +40,19 @@ package final class ServiceMetrics: Sendable {
     MetricFamily("chatbot_database_errors_total", .counter, "Statements and transactions that failed."),
     MetricFamily(
       "chatbot_database_latency_seconds", .histogram, "How long statements and transactions took, and waited."),
+    MetricFamily("chatbot_database_up", .gauge, "Whether the database answered when it was asked for these figures."),
+    MetricFamily("chatbot_nodes", .gauge, "Services with the same database, by state: ready, draining, gone."),
+    MetricFamily(
+      "chatbot_takeovers_total", .counter, "Jobs that a node took over because the lease of another had ended."),
+    MetricFamily("chatbot_jobs_without_lease", .gauge, "Jobs that have begun and whose lease has ended."),
+    MetricFamily("chatbot_lease_age_seconds", .gauge, "The age of the oldest lease of a job that has not ended."),
+    MetricFamily(
+      "chatbot_webhook_tries_total", .counter, "Tries to send a webhook, by what became of them."),
+    MetricFamily(
+      "chatbot_webhooks_ended_total", .counter, "Webhooks that were delivered, given up or unwanted, by result."),
+    MetricFamily("chatbot_webhooks_pending", .gauge, "Webhooks that are to be sent."),
+    MetricFamily("chatbot_webhooks_oldest_seconds", .gauge, "How long ago the event of the oldest of these was."),
+    MetricFamily("chatbot_webhooks_dead", .gauge, "Webhooks that were given up and not replayed."),
     MetricFamily("chatbot_requests_total", .counter, "Requests of the API by class of status."),
     MetricFamily("chatbot_request_seconds", .histogram, "How long the service took to begin an answer."),
   ]
@@ -42,7 +61,7 @@ package final class ServiceMetrics: Sendable {
 
   package func refused(_ resource: CapacityResource) { refusals(resource).increment(by: 1) }
   /// A statement or a transaction of the database has ended.
-  package func note(_ operation: SQLiteConnection.Operation) {
+  package func note(_ operation: SQLOperation) {
     if operation.failed { counter("chatbot_database_errors_total").increment(by: 1) }
     timer("chatbot_database_latency_seconds", operation.duration)
   }
@@ -52,6 +71,11 @@ package final class ServiceMetrics: Sendable {
     counter("chatbot_requests_total", ("status", "\(status / 100)xx")).increment(by: 1)
     timer("chatbot_request_seconds", time)
   }
+
+  /// A webhook was tried.
+  func tried(_ result: String) { tries(result).increment(by: 1) }
+  /// A webhook is not tried again.
+  func ended(_ state: DeliveryState) { webhooks(state).increment(by: 1) }
 
   // MARK: What is
 
@@ -68,8 +92,21 @@ package final class ServiceMetrics: Sendable {
       for reason in JobEndReason.allCases {
         raise(ends(reason), reason.rawValue, to: Double(reasons[reason.rawValue] ?? 0))
       }
+      let figures = try await store.clusterFigures()
+      for (state, count) in [("ready", figures.ready), ("draining", figures.draining), ("gone", figures.gone)] {
+        gauge("chatbot_nodes", Double(count), ("state", state))
+      }
+      raise(counter("chatbot_takeovers_total"), "takeovers", to: Double(figures.takeovers))
+      gauge("chatbot_jobs_without_lease", Double(figures.jobsWithoutLease))
+      gauge("chatbot_lease_age_seconds", Double(figures.oldestLease ?? 0) / 1_000)
+      gauge("chatbot_database_up", 1)
+      let outbox = try await store.outbox()
+      gauge("chatbot_webhooks_pending", Double(outbox.pending))
+      gauge("chatbot_webhooks_oldest_seconds", Double(outbox.age) / 1_000)
+      gauge("chatbot_webhooks_dead", Double(outbox.dead))
     } catch {
       // The error is counted where the statement failed.
+      gauge("chatbot_database_up", 0)
     }
     note(await control.statuses(), await control.mediaCounts)
     let capacity = await control.capacity
@@ -121,6 +158,14 @@ package final class ServiceMetrics: Sendable {
 
   private func refusals(_ resource: CapacityResource) -> any FloatingPointCounterHandler {
     counter("chatbot_refusals_total", ("resource", resource.rawValue))
+  }
+
+  private func tries(_ result: String) -> any FloatingPointCounterHandler {
+    counter("chatbot_webhook_tries_total", ("result", result))
+  }
+
+  private func webhooks(_ state: DeliveryState) -> any FloatingPointCounterHandler {
+    counter("chatbot_webhooks_ended_total", ("result", state.rawValue))
   }
 
   private func ends(_ reason: JobEndReason) -> any FloatingPointCounterHandler {

@@ -54,8 +54,8 @@ function stopStreams() {
 
 const eventTypes = [
   "job.started", "job.stalled", "job.restarted", "participant.joined", "participant.left", "recording.paused",
-  "recording.resumed", "recording.file", "recording.finished", "recording.deleted", "job.finished", "job.failed",
-  "job.cancelled",
+  "recording.resumed", "recording.file", "recording.finished", "recording.amended", "recording.deleted",
+  "job.finished", "job.failed", "job.cancelled",
 ];
 
 function setConnection(state) {
@@ -109,7 +109,7 @@ function toast(text) {
 // Views.
 
 function show(view) {
-  for (const id of ["login", "list", "job"]) { $(id).hidden = id !== view; }
+  for (const id of ["login", "list", "job", "webhooks"]) { $(id).hidden = id !== view; }
   $("top").hidden = view === "login";
 }
 
@@ -125,7 +125,8 @@ async function route() {
   stopStreams();
   if (!session) { return showLogin(); }
   const match = /^#job\/([0-9a-z]+)$/.exec(location.hash);
-  if (match) { await openJob(match[1]); } else { await openList(); }
+  const webhooks = /^#webhooks(?:\/([0-9a-z]+))?$/.exec(location.hash);
+  if (match) { await openJob(match[1]); } else if (webhooks) { await openWebhooks(webhooks[1]); } else { await openList(); }
 }
 
 async function begin() {
@@ -149,9 +150,52 @@ async function openList() {
   show("list");
   live = {};
   await refreshList();
+  showDead().catch(() => {});
   if (visit !== mine) { return; }
   follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshList));
   follow("/v1/live", ["live"], (value) => { live = value.jobs; drawFigures(); });
+  await refreshNodes();
+}
+
+// The nodes.
+
+async function refreshNodes() {
+  const { nodes } = await call("GET", "/v1/nodes");
+  // Nodes that have ended and were not heard of for a day are of no interest.
+  const shown = nodes.filter((node) => node.state !== "gone" || Date.now() - new Date(node.seenAt) < 86_400_000);
+  $("nodes-section").hidden = shown.length === 0;
+  $("nodes").tBodies[0].replaceChildren(...shown.map(nodeRow));
+}
+
+function nodeRow(node) {
+  const row = $("node-row").content.firstElementChild.cloneNode(true);
+  const cells = row.cells;
+  const used = (resource) => {
+    const figure = node.capacity[resource];
+    return figure && figure.limit > 0 ? `${Math.round(figure.used / figure.limit * 100)} %` : "–";
+  };
+  setState(cells[0].firstElementChild, node.state);
+  const colours = { ready: "running", draining: "starting", stopping: "starting", gone: "failed" };
+  cells[0].firstElementChild.dataset.state = colours[node.state] ?? "";
+  const texts = [node.name, node.jobs, used("cpu"), used("memory"), used("udpPorts"), node.version, clock(node.seenAt)];
+  texts.forEach((text, index) => { cells[index + 1].textContent = text; });
+  const button = cells[8].firstElementChild;
+  button.hidden = session.role !== "admin";
+  button.textContent = node.draining ? "Take jobs again" : "Drain";
+  button.setAttribute("aria-label", `${button.textContent}: ${node.name}`);
+  button.onclick = () => drain(node);
+  return row;
+}
+
+async function drain(node) {
+  if (!node.draining && !confirm(`Drain ${node.name}? It takes no more jobs, and other nodes take over those that it has.`)) { return; }
+  report("nodes-problem", null);
+  try {
+    await call("POST", `/v1/nodes/${encodeURIComponent(node.name)}/${node.draining ? "undrain" : "drain"}`);
+    await refreshNodes();
+  } catch (error) {
+    report("nodes-problem", error);
+  }
 }
 
 function refreshSoon(work) {
@@ -214,6 +258,95 @@ function drawFigures() {
     row.cells[5].textContent = status ? status.userCount : "–";
     row.cells[6].textContent = status ? rate(sum(status.users, (user) => user.bitrate)) : "–";
     row.cells[7].textContent = status ? loss(status.totals) : "–";
+  }
+}
+
+// Webhooks.
+
+let webhooksJob = null;
+let deliveriesAfter = null;
+
+async function showDead() {
+  const page = await call("GET", "/v1/deliveries?state=dead&limit=1");
+  $("dead-webhooks").hidden = page.deliveries.length === 0;
+}
+
+async function openWebhooks(job) {
+  const mine = visit;
+  document.title = "Webhooks";
+  shownJob = null;
+  webhooksJob = job ?? null;
+  show("webhooks");
+  $("webhook-job").hidden = !job;
+  const link = $("webhook-job").querySelector("a");
+  link.href = `#job/${job}`;
+  link.textContent = job ?? "";
+  // Of one job, all are of interest.
+  $("webhook-state").value = job ? "" : "dead";
+  report("webhook-problem", null);
+  await refreshWebhooks();
+  if (visit !== mine) { return; }
+  follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshWebhooks));
+}
+
+function webhookQuery(after) {
+  const query = new URLSearchParams({ limit: "50" });
+  if ($("webhook-state").value) { query.set("state", $("webhook-state").value); }
+  if (webhooksJob) { query.set("job", webhooksJob); }
+  if (after) { query.set("after", after); }
+  return `/v1/deliveries?${query}`;
+}
+
+async function refreshWebhooks() {
+  const page = await call("GET", webhookQuery());
+  deliveriesAfter = page.after;
+  drawDeliveries(page.deliveries, true);
+}
+
+async function showOlderWebhooks() {
+  const page = await call("GET", webhookQuery(deliveriesAfter));
+  deliveriesAfter = page.after;
+  drawDeliveries(page.deliveries, false);
+}
+
+const deliveryStates = { dead: "given up", pending: "waiting", disabled: "not wanted", delivered: "delivered" };
+const stateColors = { dead: "failed", pending: "queued", delivered: "running", disabled: "" };
+
+function drawDeliveries(deliveries, isFirst) {
+  const rows = deliveries.map((delivery) => {
+    const row = $("delivery-row").content.firstElementChild.cloneNode(true);
+    const cells = row.cells;
+    const state = cells[0].firstElementChild;
+    setState(state, stateColors[delivery.state] ?? "");
+    state.textContent = deliveryStates[delivery.state] ?? delivery.state;
+    cells[1].textContent = `${delivery.type} (${delivery.sequence})`;
+    const link = cells[2].firstElementChild;
+    link.href = `#job/${delivery.job}`;
+    link.textContent = delivery.job;
+    cells[3].querySelector(".url").textContent = delivery.url;
+    cells[3].querySelector(".error").textContent = delivery.error ?? "";
+    cells[4].textContent = delivery.triedAt ? clock(delivery.triedAt) : "–";
+    cells[5].textContent = delivery.tries;
+    const button = cells[6].firstElementChild;
+    button.hidden = session.role === "viewer" || delivery.state === "pending";
+    button.onclick = () => replay(delivery);
+    return row;
+  });
+  const body = $("deliveries").tBodies[0];
+  if (isFirst) { body.replaceChildren(...rows); } else { body.append(...rows); }
+  $("deliveries").hidden = body.rows.length === 0;
+  $("no-deliveries").hidden = body.rows.length > 0;
+  $("more-deliveries").hidden = !deliveriesAfter;
+}
+
+async function replay(delivery) {
+  report("webhook-problem", null);
+  try {
+    await call("POST", `/v1/deliveries/${delivery.id}/replay`, {});
+    toast("The event is sent again.");
+    await refreshWebhooks();
+  } catch (error) {
+    report("webhook-problem", error);
   }
 }
 
@@ -282,6 +415,8 @@ function drawJob(job) {
   $("stop").disabled = job.state === "stopping" || job.state === "storing";
   $("delete").hidden = session.role !== "admin" || !isEnded || job.deleted || !job.recordingFinishedAt;
   $("users-section").hidden = isEnded;
+  $("job-webhooks").hidden = job.webhooks.length === 0;
+  $("job-webhooks").firstElementChild.href = `#webhooks/${job.id}`;
   $("manifest").hidden = !job.recordingFinishedAt || job.deleted;
   $("manifest-link").href = `/v1/jobs/${job.id}/files/recording.json`;
 }
@@ -358,6 +493,7 @@ function describe(event) {
     case "recording.paused": case "recording.resumed":
       return `${data.users ? data.users.join(", ") : "everybody"}, effective at ${clock(data.effectiveAt)}`;
     case "recording.file": return `${data.name}, ${size(data.bytes)}${user}`;
+    case "recording.amended":
     case "recording.finished": return `${data.files} media files; ${data.complete ? "complete" : "not complete"}`;
   }
   if (event.type.startsWith("participant.")) { return data.name ? `${data.name} (${data.user})` : data.user ?? ""; }
@@ -460,6 +596,9 @@ $("new-job").onsubmit = async (event) => {
 for (const id of ["filter-state", "filter-kind"]) { $(id).onchange = () => refreshList().catch(() => {}); }
 $("filter-room").oninput = () => refreshSoon(refreshList);
 $("filters").onsubmit = (event) => event.preventDefault();
+$("webhook-state").onchange = () => refreshWebhooks().catch(() => {});
+$("webhook-filters").onsubmit = (event) => event.preventDefault();
+$("more-deliveries").onclick = () => showOlderWebhooks().catch(() => {});
 $("more").onclick = () => showOlder().catch(() => {});
 $("jobs").onclick = (event) => {
   const row = event.target.closest("tr[data-job]");
@@ -479,4 +618,5 @@ $("delete").onclick = async () => {
 };
 window.onhashchange = () => route();
 setInterval(() => { if (!$("list").hidden) { drawFigures(); } }, 1000);
+setInterval(() => { if (!$("list").hidden && session) { refreshNodes().catch(() => {}); } }, 10_000);
 begin();

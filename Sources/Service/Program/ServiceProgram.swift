@@ -1,13 +1,16 @@
+import FoundationEssentials
 package import Logging
 import Media
 package import NIOCore
 import NIOPosix
 import ObjectStore
 import OptionValues
+import S3
 import SQLStore
 import ServiceLifecycle
 import Synchronization
 import UnixSignals
+import Webhooks
 
 /// The whole service: its folder, database and store, the supervision of jobs, and the HTTP server.
 package struct ServiceProgram: Sendable {
@@ -26,11 +29,16 @@ package struct ServiceProgram: Sendable {
 
   /// How long the server and its streams may take to end.
   private static let shutdownTime = Duration.seconds(2)
+  /// How long what is in the outbox at the end is tried.
+  private static let webhookTime = Duration.seconds(1)
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
+  private static let sharedDeletionInterval = Duration.seconds(5)
   private static let retentionInterval = Duration.seconds(60)
   /// How often jobs that ended long ago are looked for, and how often while there are more of them.
   private static let pruningIntervals = (all: Duration.seconds(600), rest: Duration.seconds(1))
+  /// How often copies of stored files are looked for.
+  private static let localInterval = Duration.seconds(10)
 
   package init(configuration: ServiceConfiguration, program: String, version: String, logger: Logger) {
     self.configuration = configuration
@@ -55,6 +63,8 @@ package struct ServiceProgram: Sendable {
     let running = Task { try await server.run() }
     let supervisor = parts.supervisor
     let housekeeping = Task { await keepHouse(parts) }
+    let localFiles = Task { await keepLocalFiles(parts) }
+    let webhooks = Task { await parts.webhooks.run() }
     let listening = Task { [logger] in
       var isEnding = false
       for await signal in signals {
@@ -75,15 +85,58 @@ package struct ServiceProgram: Sendable {
     defer {
       listening.cancel()
       housekeeping.cancel()
+      localFiles.cancel()
+      webhooks.cancel()
     }
     do {
       try await supervisor.start()
       try await Self.wait(for: running, after: supervisor)
+      webhooks.cancel()
+      await parts.webhooks.end(within: Self.webhookTime)
     } catch {
       running.cancel()
       throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
     }
+    await parts.spool.end()
+    await parts.opened.close()
     logger.notice("The service has ended")
+  }
+
+  /// Tests the store at the start and while it refuses something, stores what jobs have left, and keeps the copies of stored files
+  /// for their time.
+  private func keepLocalFiles(_ parts: Parts) async {
+    let objects = parts.opened.objects
+    async let probing: Void = testStore(objects)
+    let isShort = parts.storer.isShortOfSpace(in: parts.folder.path, minimum: configuration.limits.minimumFree)
+    var nextAmendment = MonotonicInstant.now
+    while !Task.isCancelled {
+      do {
+        try await parts.storer.removeLocalCopies(isShort: isShort)
+        if MonotonicInstant.now >= nextAmendment {
+          nextAmendment = .now + Self.retentionInterval
+          try await parts.storer.amendLeftovers()
+        }
+      } catch {
+        logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
+      }
+      try? await ServiceTimer.sleep(for: Self.localInterval)
+    }
+    await probing
+  }
+
+  private func testStore(_ objects: any ObjectStore) async {
+    var isTested = false
+    while !Task.isCancelled {
+      if !isTested || objects.problem != nil {
+        do {
+          try await objects.probe()
+          isTested = true
+        } catch {
+          logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
+        }
+      }
+      try? await ServiceTimer.sleep(for: Self.retentionInterval)
+    }
   }
 
   /// Waits for the end of the server, and no longer than its time after the supervision has ended.
@@ -122,7 +175,9 @@ package struct ServiceProgram: Sendable {
         logger.error("What has expired cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
         try? await ServiceTimer.sleep(for: .seconds(10))
       }
-      try? await ServiceTimer.sleep(for: Self.deletionInterval)
+      // Other nodes look as well.
+      let interval = configuration.database == nil ? Self.deletionInterval : Self.sharedDeletionInterval
+      try? await ServiceTimer.sleep(for: interval)
     }
   }
 }
@@ -132,9 +187,12 @@ extension ServiceProgram {
   private struct Parts: Sendable {
     let folder: DataFolder
     let store: JobStore
+    let opened: OpenedStore
     let storer: Storer
+    let spool: Spool
     let supervisor: JobSupervisor
     let metrics: ServiceMetrics
+    let webhooks: WebhookDispatcher
     private let responder: APIResponder
     private let apiServer: @Sendable (@escaping @Sendable (SocketAddress?) async -> Void) throws -> APIServer
 
@@ -144,20 +202,33 @@ extension ServiceProgram {
         let data = folder.path
         let metrics = ServiceMetrics()
         self.metrics = metrics
-        store = try await JobStore.open("\(data)/service.db") { metrics.note($0) }
-        let objects = try await Self.objects(configuration, data)
+        store = try await Self.store(configuration, data) { metrics.note($0) }
+        opened = try await Self.open(configuration, data, store, metrics, logger)
+        let objects = opened.objects
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
         let tokens = try Self.tokens(configuration, data, logger)
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
-        let storer = Storer(store, objects: objects, settings: settings)
+        if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
+        webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
+        // Only one service can use a file of SQLite: its folder is locked.
+        let isShared = store.connection.dialect != .sqlite
+        let node = try Self.node(configuration, data, isShared: isShared)
+        if isShared { settings.node = node.name }
+        settings.nodeLossTimeout = configuration.nodeLossTimeout.milliseconds
+        let storer = Storer(store, objects: objects, settings: settings, uploaded: { metrics.note($0) })
         self.storer = storer
+        let spool = Spool(storer, logger: logger)
+        self.spool = spool
         let jobs = store
         supervisor = JobSupervisor(
           configuration: configuration, store: store, secretBox: secrets, data: data, program: program,
           version: version, machine: MachineLimits.read(), on: MultiThreadedEventLoopGroup.singleton.next(),
-          files: .singleton, logger: logger
+          files: .singleton, logger: logger, node: node, spool: spool,
+          attemptStoring: { try await storer.storeAttempt($0, of: $0.job) }
         ) { job in
+          // What is missing is stored now.
+          await spool.remove(job)
           try await storer.store(job, attempts: try await jobs.attempts(of: job))
         }
         let access = APIAccess(
@@ -165,12 +236,12 @@ extension ServiceProgram {
           failuresPerMinute: configuration.limits.failures)
         let responder = APIResponder(
           configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
-          access: access, secrets: secrets, metrics: metrics, logger: logger)
+          access: access, secrets: secrets, metrics: metrics, unstored: storer.unstored,
+          peers: try Self.peers(configuration, store, isShared: isShared, logger), logger: logger)
         self.responder = responder
         apiServer = { try APIServer(responder, logger: logger, onRunning: $0) }
         // Bad certificates are found before anything runs.
         _ = try apiServer { _ in }
-        try await storer.removeLeftovers()
       } catch let failure as Failure {
         throw failure
       } catch let error as any CustomStringConvertible & Error {
@@ -182,12 +253,73 @@ extension ServiceProgram {
       try apiServer(onRunning)
     }
 
-    private static func objects(_ configuration: ServiceConfiguration, _ data: String) async throws -> FileObjectStore {
-      guard let url = configuration.store.url else { return try await FileObjectStore.open("\(data)/store") }
-      guard let path = FileObjectStore.path(ofURL: url) else {
-        throw Failure(description: "The store \(url.printable(utf8Bytes: 200)) is not a file: URL.", isUsage: true)
+    private static func store(
+      _ configuration: ServiceConfiguration, _ data: String, observe: @escaping @Sendable (SQLOperation) -> Void
+    ) async throws -> JobStore {
+      guard let database = configuration.database else {
+        return try await JobStore.open("\(data)/service.db", observe: observe)
       }
-      return try await FileObjectStore.open(path)
+      let settings = try PostgreSQLSettings(
+        url: database.url, passwordFile: database.passwordFile, connections: database.connections,
+        listens: database.listens)
+      return try await JobStore.open(settings, observe: observe)
+    }
+
+    private static func open(
+      _ configuration: ServiceConfiguration, _ data: String, _ store: JobStore, _ metrics: ServiceMetrics,
+      _ logger: Logger
+    ) async throws -> OpenedStore {
+      guard let url = configuration.store.url else { return try await OpenedStore.open(folder: "\(data)/store") }
+      do {
+        return try await OpenedStore.open(
+          url: url, configuration.store.s3, environment: ProcessInfo.processInfo.environment,
+          ledger: DatabaseUploadLedger(store: store), logger: logger
+        ) { metrics.note($0) }
+      } catch let problem as S3Configuration.Problem {
+        throw Failure(description: problem.description, isUsage: true)
+      }
+    }
+
+    private static func webhooks(
+      _ configuration: ServiceConfiguration, _ store: JobStore, _ version: String, _ metrics: ServiceMetrics,
+      _ logger: Logger
+    ) throws -> WebhookDispatcher {
+      let secrets = WebhookSecretFiles(configuration.webhooks.secrets)
+      if let problem = secrets.problems.first { throw Failure(description: problem, isUsage: true) }
+      var settings = WebhookSender.Settings()
+      settings.allowsPrivate = configuration.webhooks.allowsPrivate
+      settings.ca = configuration.webhooks.ca
+      return WebhookDispatcher(
+        store, sender: try WebhookSender(settings, userAgent: "chatbot/\(version)"), secrets: secrets,
+        allowsPrivate: settings.allowsPrivate, metrics: metrics, logger: logger)
+    }
+
+    /// What this service is among those with the same database.
+    private static func node(
+      _ configuration: ServiceConfiguration, _ data: String, isShared: Bool
+    ) throws -> NodeSettings {
+      let path = "\(data)/node.id"
+      try PrivateFile.create(path, JobID.randomText(20) + "\n")
+      let text = try BoundedFile.read(path, longest: 64)
+      guard let identity = String(validating: text, as: UTF8.self)?.split(separator: "\n").first else {
+        throw Failure(description: "\(path) is empty.")
+      }
+      return NodeSettings(
+        name: configuration.nodeName, identity: String(identity), advertise: configuration.advertise,
+        isShared: isShared)
+    }
+
+    /// The other nodes, if there may be some and a common token is configured.
+    private static func peers(
+      _ configuration: ServiceConfiguration, _ store: JobStore, isShared: Bool, _ logger: Logger
+    ) throws -> NodePeers? {
+      guard isShared, let path = configuration.clusterTokenFile else { return nil }
+      do {
+        let token = try ClusterToken(file: path)
+        return NodePeers(store: store, name: configuration.nodeName, token: token, logger: logger)
+      } catch {
+        throw Failure(description: error.description, isUsage: true)
+      }
     }
 
     private static func tokens(

@@ -7,7 +7,7 @@ import OptionValues
 
 extension JobRequest {
   private enum Keys: String, CodingKey {
-    case kind, server, room, user, options, end, startAt, queueFor, labels, uniqueKey
+    case kind, server, room, user, options, end, startAt, queueFor, labels, uniqueKey, webhooks
   }
 
   /// JSON for the database.
@@ -80,6 +80,7 @@ extension JobRequest: Codable {
     queueFor = try fields.decodeIfPresent(Int64.self, forKey: .queueFor) ?? 0
     labels = try fields.decodeIfPresent([String: String].self, forKey: .labels) ?? [:]
     uniqueKey = try fields.decodeIfPresent(String.self, forKey: .uniqueKey)
+    webhooks = try fields.decodeIfPresent([WebhookRequest].self, forKey: .webhooks) ?? []
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -94,5 +95,6 @@ extension JobRequest: Codable {
     try fields.encode(queueFor, forKey: .queueFor)
     try fields.encode(labels, forKey: .labels)
     try fields.encodeIfPresent(uniqueKey, forKey: .uniqueKey)
+    if !webhooks.isEmpty { try fields.encode(webhooks, forKey: .webhooks) }
   }
 }

@@ -23,6 +23,8 @@ package struct JobRequest: Sendable, Hashable {
   package var queueFor: Int64 = 0
   package var labels: [String: String] = [:]
   package var uniqueKey: String?
+  /// Who gets the events of the job.
+  package var webhooks: [WebhookRequest] = []
 
   package static let maximumLabels = 16
   package static let maximumLabelName = 64
@@ -49,15 +51,17 @@ extension JobRequest {
   /// The fields of the body that are the same for all kinds. The options of a kind are in an object with the kind's name.
   package static let fields = [
     "kind", "server", "room", "user", "secrets", "end", "startAt", "queueFor", "labels", "uniqueKey",
+    "webhooks",
   ]
 
   /// Checks a body.
   ///
+  /// - Parameter project: whose job it is; nil: one that may name all secrets of receivers.
   /// - Throws: every problem, each with its pointer.
   package static func parse(
-    _ body: JSONValue, configuration: ServiceConfiguration
+    _ body: JSONValue, configuration: ServiceConfiguration, project: String? = nil
   ) throws(JobRequestError) -> (request: JobRequest, secrets: JobSecrets) {
-    var reader = Reader(configuration: configuration)
+    var reader = Reader(configuration: configuration, project: project)
     guard let parsed = reader.read(body), reader.problems.isEmpty else {
       throw JobRequestError(
         problems: reader.problems.isEmpty ? [JobProblem("", "The job cannot be read.")] : reader.problems)
@@ -73,6 +77,7 @@ package struct JobRequestError: Error, Sendable, Hashable {
 
 private struct Reader {
   let configuration: ServiceConfiguration
+  let project: String?
   var problems: [JobProblem] = []
 
   mutating func read(_ body: JSONValue) -> (JobRequest, JobSecrets)? {
@@ -105,6 +110,7 @@ private struct Reader {
     request.labels = readLabels(fields["labels"])
     request.startAt = readTime(fields["startAt"])
     request.queueFor = readQueueFor(fields["queueFor"])
+    request.webhooks = readWebhooks(fields["webhooks"])
     request.options = readOptions(fields[kind.rawValue], of: kind)
     if let end = fields["end"] {
       do throws(JobProblem) {
@@ -139,7 +145,7 @@ private struct Reader {
 
   private mutating func readOptions(_ value: JSONValue?, of kind: JobKind) -> [String: JSONValue] {
     let pointer = "/\(kind.rawValue)"
-    var options = kind == .record ? configuration.record : [:]
+    var options = kind == .record ? configuration.recordDefaults : [:]
     if let value {
       guard case .object(let given) = value else {
         problems.append(JobProblem(pointer, "The options are an object."))
@@ -216,6 +222,14 @@ private struct Reader {
       labels[name] = text.string
     }
     return labels
+  }
+
+  private mutating func readWebhooks(_ value: JSONValue?) -> [WebhookRequest] {
+    guard let value else { return configuration.webhooks.defaults }
+    let parsed = WebhookRequest.parse(
+      list: value, at: "/webhooks", project: project, settings: configuration.webhooks)
+    problems += parsed.problems
+    return parsed.webhooks
   }
 
   private mutating func readTime(_ value: JSONValue?) -> Int64? {

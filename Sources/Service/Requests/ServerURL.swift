@@ -1,4 +1,5 @@
 import Glibc
+import Webhooks
 
 /// The address of a server that a caller gives, where the configuration allows any server.
 ///
@@ -69,32 +70,12 @@ package enum ServerURL {
   private static func isPublic(_ entry: addrinfo) -> Bool {
     guard let address = entry.ai_addr else { return false }
     let bytes = [UInt8](UnsafeRawBufferPointer(start: address, count: Int(entry.ai_addrlen)))
-    switch entry.ai_family {
-    case AF_INET: return isPublic(ipv4: Array(bytes.dropFirst(4).prefix(4)))
-    case AF_INET6: return isPublic(ipv6: Array(bytes.dropFirst(8).prefix(16)))
-    default: return false
-    }
-  }
-
-  /// Whether an address is outside RFC 1918, RFC 6598, RFC 3927, loopback, multicast and other blocks of special use.
-  static func isPublic(ipv4 address: [UInt8]) -> Bool {
-    guard address.count == 4 else { return false }
-    switch (address[0], address[1]) {
-    case (0, _), (10, _), (127, _), (172, 16...31), (192, 168), (169, 254), (100, 64...127), (198, 18...19),
-      (224..., _):
-      return false
-    case (192, 0): return address[2] != 0
-    default: return true
-    }
-  }
-
-  /// Whether an address is in 2000::/3, the public networks, and carries no private address of IPv4.
-  static func isPublic(ipv6 address: [UInt8]) -> Bool {
-    guard address.count == 16 else { return false }
-    if address.prefix(10).allSatisfy({ $0 == 0 }), address[10] == 0xFF, address[11] == 0xFF {
-      return isPublic(ipv4: Array(address[12...]))
-    }
-    if address.starts(with: [0x20, 0x02]) { return isPublic(ipv4: Array(address[2..<6])) }
-    return address[0] & 0xE0 == 0x20
+    let found =
+      switch entry.ai_family {
+      case AF_INET: IPAddress(bytes: bytes.dropFirst(4).prefix(4))
+      case AF_INET6: IPAddress(bytes: bytes.dropFirst(8).prefix(16))
+      default: IPAddress?.none
+      }
+    return found?.isPublic ?? false
   }
 }

@@ -24,8 +24,16 @@ extension JobLifecycle {
     package var stop: End?
     /// How it ends once its files are stored; of a job in the state `storing`.
     package var end: End?
+    /// Whether its current attempt was noted just now, by the claim of the job, and has no process yet.
+    package internal(set) var isClaimed = false
 
     package init(_ state: JobState) { self.state = state }
+
+    /// The job was claimed just now: no process of its attempts runs on this node.
+    package mutating func claim() {
+      isClaimed = attempt > 0 && stop == nil && (state == .starting || state == .running)
+      attemptStartedAt = nil
+    }
   }
 
   /// Takes over a job.
@@ -70,6 +78,10 @@ extension JobLifecycle {
   }
 
   private mutating func beginRunning(_ record: Record, _ now: MonotonicInstant) -> [Action] {
+    if record.isClaimed {
+      phase = .launching(since: now)
+      return [.startProcess(pause)]
+    }
     if let since = record.attemptStartedAt {
       // Whether its process lives is found out as for any other one.
       var process = LiveProcess(since: min(since, now), now: now)

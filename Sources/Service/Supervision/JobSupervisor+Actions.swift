@@ -19,11 +19,11 @@ extension JobSupervisor {
     case .noteRunning: writeOfAttempt(job) { try await $0.markRunning($1, attempt: $2) }
     case .noteStopping(let end):
       let reason = end.reason
-      write(job) { [id = job.id] in try await $0.markStopping(id, reason) }
+      write(job) { [id = job.id, fence = job.fence] in try await $0.markStopping(id, reason, attempt: fence) }
     case .noteStalled(let isStalled): writeOfAttempt(job) { try await $0.markStalled($1, attempt: $2, isStalled) }
-    case .notePause(let state):
-      write(job, then: .pauseNoted) { [id = job.id] in try await $0.setPause(state, of: id) }
-    case .keepPause(let state): write(job) { [id = job.id] in try await $0.setPause(state, of: id) }
+    case .notePause(let state): notePause(state, of: job)
+    case .keepPause(let state):
+      write(job) { [id = job.id, fence = job.fence] in try await $0.setPause(state, of: id, attempt: fence) }
     case .sendChange(let kind, let command): sendChange(kind, command, of: job)
     case .sendStop: sendStop(of: job)
     case .signal(let signal): send(signal, to: job)
@@ -31,9 +31,7 @@ extension JobSupervisor {
     case .store(let end): store(job, end)
     case .finish(let state, let end): finish(job, state, end)
     case .complete(let command, let outcome): complete(command, outcome, of: job)
-    case .abandon:
-      logger.error("Another service has taken the job", metadata: ["job": "\(job.id)"])
-      forget(job)
+    case .abandon: leave(job)
     }
   }
 
@@ -45,10 +43,10 @@ extension JobSupervisor {
     _ job: SupervisedJob, then event: JobLifecycle.Event? = nil,
     _ body: @escaping @Sendable (JobStore) async throws -> Void
   ) {
-    let id = job.id
+    let (id, serial) = (job.id, job.serial)
     job.enqueue { [self, store] in
       await untilItSucceeds { try await body(store) }
-      if let event { await receive(event, of: id) }
+      if let event { await receive(event, of: id, serial) }
     }
   }
 
@@ -58,11 +56,11 @@ extension JobSupervisor {
     _ body: @escaping @Sendable (JobStore, JobID, String) async throws -> Bool
   ) {
     guard let attempt = job.attempt else { return }
-    let (id, attemptID) = (job.id, attempt.id)
+    let (id, attemptID, serial) = (job.id, attempt.id, job.serial)
     job.enqueue { [self, store] in
       guard let isCurrent = await untilItSucceeds({ try await body(store, id, attemptID) }) else { return }
-      if !isCurrent { return await receive(.superseded, of: id) }
-      if let event { await receive(event, of: id) }
+      if !isCurrent { return await receive(.superseded, of: id, serial) }
+      if let event { await receive(event, of: id, serial) }
     }
   }
 
@@ -70,7 +68,7 @@ extension JobSupervisor {
   ///
   /// - Returns: nil if the service has ended first.
   @discardableResult
-  private func untilItSucceeds<Result: Sendable>(_ body: @Sendable () async throws -> Result) async -> Result? {
+  func untilItSucceeds<Result: Sendable>(_ body: @Sendable () async throws -> Result) async -> Result? {
     while true {
       do {
         return try await body()
@@ -88,13 +86,14 @@ extension JobSupervisor {
     accounts.freeDisk = disk.free(now: .now)
     let answer: JobLifecycle.Event
     do throws(CapacityShortage) {
+      if isCordoned { throw CapacityShortage(.notAccepting) }
       accounts.begin(job.id, reservation: try accounts.reserve())
       answer = .capacity(granted: true, sentence: "")
     } catch {
       answer = .capacity(granted: false, sentence: error.description)
     }
     // After the actions that this one is among.
-    job.enqueue { [self, id = job.id] in await receive(answer, of: id) }
+    job.enqueue { [self, id = job.id, serial = job.serial] in await receive(answer, of: id, serial) }
   }
 
   // MARK: Attempts
@@ -104,10 +103,12 @@ extension JobSupervisor {
     let attemptID = JobID.randomText(16)
     let folder = AttemptDirectory(data: data, job: job.id.text, attempt: number, attemptID: attemptID)
     job.attempt = CurrentAttempt(number: number, id: attemptID, folder: folder, now: .now)
-    let version = version
+    job.fence = attemptID
+    let (version, claimant) = (version, claimant)
     writeOfAttempt(job, then: .attemptNoted) { store, id, attemptID in
       try await store.beginAttempt(
-        number, of: id, id: attemptID, version: version, folder: folder.name, restartOf: restartOf)
+        number, of: id, id: attemptID, version: version, folder: folder.name, restartOf: restartOf,
+        claimant: claimant)
     }
   }
 
@@ -116,6 +117,10 @@ extension JobSupervisor {
     let nextAfter = next.map { Int64(clampingRounded: $0.seconds * 1_000) }
     writeOfAttempt(job) { store, id, attemptID in
       try await store.endAttempt(attemptID, of: id, how: how, failures: failures, nextAfter: nextAfter)
+    }
+    if next != nil, let spool, let attemptID = job.attempt?.id {
+      let id = job.id
+      job.enqueue { spool.attemptEnded(attemptID, of: id) }
     }
     closeConnection(of: job)
     job.attempt = nil
@@ -131,15 +136,22 @@ extension JobSupervisor {
 
   private func store(_ job: SupervisedJob, _ end: JobLifecycle.End) {
     accounts.end(job.id)
-    let id = job.id
+    let (id, fence, serial) = (job.id, job.fence, job.serial)
     job.enqueue { [self, store] in
-      await untilItSucceeds { try await store.beginStoring(id, end.reason, sentence: end.sentence) }
-      await beginStoring(id)
+      let isOwn = await untilItSucceeds {
+        try await store.beginStoring(id, end.reason, sentence: end.sentence, attempt: fence)
+      }
+      if isOwn == false { await receiveIfShared(.superseded, of: id, serial) }
+      await beginStoring(id, serial)
     }
   }
 
-  private func beginStoring(_ id: JobID) {
-    guard let job = jobs[id], !isDetached else { return }
+  private func receiveIfShared(_ event: JobLifecycle.Event, of id: JobID, _ serial: UInt64) {
+    if isShared { receive(event, of: id, serial) }
+  }
+
+  private func beginStoring(_ id: JobID, _ serial: UInt64) {
+    guard let job = jobs[id], job.serial == serial, !isDetached else { return }
     // Storing leaves a folder alone whose lock is held.
     job.fences = []
     job.storing = Task { [self, storing] in
@@ -151,20 +163,22 @@ extension JobSupervisor {
         logger.error("The files are not stored: \(error)", metadata: ["job": "\(id)"])
         event = .storingFailed
       }
-      receive(event, of: id)
+      receive(event, of: id, serial)
     }
   }
 
   private func finish(_ job: SupervisedJob, _ state: JobState, _ end: JobLifecycle.End) {
     accounts.end(job.id)
-    let id = job.id
-    write(job) { try await $0.finish(id, state, end.reason, sentence: end.sentence) }
-    job.enqueue { [self] in await forget(id) }
+    let (id, fence, serial) = (job.id, job.fence, job.serial)
+    write(job) { try await $0.finish(id, state, end.reason, sentence: end.sentence, attempt: fence) }
+    job.enqueue { [self] in await forget(id, serial) }
   }
 
-  private func forget(_ id: JobID) { jobs[id].map { forget($0) } }
+  private func forget(_ id: JobID, _ serial: UInt64) {
+    if let job = jobs[id], job.serial == serial { forget(job) }
+  }
 
-  private func forget(_ job: SupervisedJob) {
+  func forget(_ job: SupervisedJob) {
     closeConnection(of: job)
     releasePort(of: job)
     accounts.end(job.id)

@@ -16,6 +16,7 @@ extension JobSupervisor {
     // The command may have been done before this was asked.
     if (try? await store.command(command))?.doneAt != nil || isDetached { promise.succeed(true) }
     let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.succeed(false) }
+    if isShared { watch(command, promise, until: .now + limit) }
     let isDone = (try? await promise.futureResult.get()) ?? false
     timer.cancel()
     commandWaiters[command]?.removeAll { $0.futureResult === promise.futureResult }
@@ -23,18 +24,32 @@ extension JobSupervisor {
     return isDone
   }
 
+  /// Looks whether another node has carried out a command.
+  private func watch(_ command: Int64, _ promise: EventLoopPromise<Bool>, until end: MonotonicInstant) {
+    Task { [self, store, loop] in
+      while MonotonicInstant.now < end, isWaitedFor(command) {
+        do { try await loop.sleep(for: .milliseconds(250)) } catch { return }
+        if let found = try? await store.command(command), found.doneAt != nil { return promise.succeed(true) }
+      }
+    }
+  }
+
+  private func isWaitedFor(_ command: Int64) -> Bool { commandWaiters[command] != nil && !isDetached }
+
   /// Carries out the commands that are not done; those of one job only, or of all.
   func readCommands(of job: JobID? = nil) async {
     guard isStarted, !isDetached else { return }
     do {
-      for command in try await store.waitingCommands(of: job) {
+      for command in try await waitingCommands(of: job) {
         // Without a process nobody else knows under which names users are paused.
         let needsNames = command.kind == .resume && jobs[command.job].map { !$0.life.hasProcess } ?? false
         let joined = needsNames ? try await store.joinedParticipants(of: command.job) : []
         guard !isDetached else { return }
         if let job = jobs[command.job] {
           carryOut(command, of: job, joined: joined)
-        } else if try await store.job(command.job)?.state.isEnded ?? true {
+        } else if let record = try await store.job(command.job), !record.state.isEnded {
+          if isShared, record.node == nil { try await carryOutIdle(command) }
+        } else {
           try await completeLate(command)
         }
       }
@@ -42,6 +57,33 @@ extension JobSupervisor {
       report(error)
     }
   }
+
+  private func waitingCommands(of job: JobID?) async throws -> [CommandRecord] {
+    guard let node, isShared else { return try await store.waitingCommands(of: job) }
+    return try await store.waitingCommands(node: node.name).filter { job == nil || $0.job == job }
+  }
+
+  /// A command of a job that no node has claimed yet.
+  private func carryOutIdle(_ command: CommandRecord) async throws {
+    let argument = CommandArgument(stored: command.argument)
+    let change: JobStore.IdleChange
+    switch (command.kind, argument) {
+    case (.stop, _): change = .stop
+    case (.pause, let argument): change = .pause(argument?.users)
+    case (.resume, let argument?): change = .resume(argument.users)
+    case (.resume, nil):
+      try await store.complete(command.id, result: try CommandResult(error: Self.unreadable).stored)
+      return commandIsDone(command.id)
+    }
+    let isStop = command.kind == .stop
+    let failure = try CommandResult(error: "The job has too many paused users.").stored
+    let isDone = try await store.carryOut(
+      change, command: command.id, of: command.job,
+      result: { try CommandResult(effectiveAt: isStop ? nil : $0).stored }, failure: failure)
+    if isDone { commandIsDone(command.id) }
+  }
+
+  private static let unreadable = "The command cannot be read."
 
   /// - Parameter joined: the data of the events of users who joined; empty while a process lives, which knows them.
   private func carryOut(_ command: CommandRecord, of job: SupervisedJob, joined: [String]) {
@@ -54,7 +96,7 @@ extension JobSupervisor {
     case (.resume, let argument?):
       let users = job.life.pause.all ? argument.users : argument.users.map { JoinedUser.all(of: $0, in: joined) }
       receive(.changePause(.resume(users), command: command.id), of: job)
-    case (.resume, nil): complete(command.id, .failed("The command cannot be read."), of: job)
+    case (.resume, nil): complete(command.id, .failed(Self.unreadable), of: job)
     }
   }
 
@@ -67,6 +109,7 @@ extension JobSupervisor {
 
   /// Writes the result of a command, after all that was written for it.
   func complete(_ command: Int64, _ outcome: JobLifecycle.CommandOutcome, of job: SupervisedJob) {
+    if command < 0 { return noteLocal(command, outcome, of: job) }
     write(job) { store in
       let result: CommandResult =
         switch outcome {

@@ -5,7 +5,9 @@ package import SQLStore
 
 extension JobSupervisor: JobControl {
   package func reserve(_ kind: JobKind) async throws(CapacityShortage) -> CapacityReservation {
-    guard isStarted, !isDraining, !isDetached, databaseProblem == nil else { throw CapacityShortage(.notAccepting) }
+    guard isStarted, !isDraining, !isDetached, !isCordoned, databaseProblem == nil else {
+      throw CapacityShortage(.notAccepting)
+    }
     accounts.freeDisk = disk.free(now: .now)
     let deadline = MonotonicInstant.now + Self.reservationWait
     while true {
@@ -32,6 +34,10 @@ extension JobSupervisor: JobControl {
         if let reservation { accounts.release(reservation.number) }
         return
       }
+      if isShared, record.node != node?.name {
+        if let reservation { accounts.release(reservation.number) }
+        return presence.lookSoon(at: .now)
+      }
       try await take(record, reservation: reservation)
     } catch {
       // The next look at the database finds it.
@@ -39,6 +45,10 @@ extension JobSupervisor: JobControl {
       report(error)
     }
   }
+
+  package var nodeName: String? { node?.name }
+
+  package func hasRoomElsewhere() async -> Bool { await hasOtherNode() }
 
   package func live(_ job: JobID) -> JobStatus? { jobs[job].flatMap { freshStatus(of: $0) } }
 
@@ -78,6 +88,7 @@ extension JobSupervisor: JobControl {
     var sentences: [String] = []
     if !isStarted { sentences.append("The service has not begun yet.") }
     if isDraining || isDetached { sentences.append("The service ends.") }
+    if isCordoned, !isDraining { sentences.append("The node takes no jobs: an operator drains it.") }
     if let databaseProblem { sentences.append(databaseProblem) }
     if let free = disk.free(now: .now), free < accounts.limits.minimumFreeDisk {
       sentences.append(

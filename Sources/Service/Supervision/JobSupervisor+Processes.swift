@@ -35,6 +35,7 @@ extension JobSupervisor {
         started(process, id, number)
       } catch {
         receive(.processNotStarted(sentence: "\(error)"), of: id)
+        leavingNotStarted(id, number)
       }
     }
   }
@@ -47,7 +48,9 @@ extension JobSupervisor {
   }
 
   private func started(_ process: AttemptProcess, _ id: JobID, _ number: Int) {
-    guard let job = jobs[id], let attempt = job.attempt, attempt.number == number else { return }
+    guard let job = jobs[id], let attempt = job.attempt, attempt.number == number else {
+      return leavingStarted(process, id, number)
+    }
     attempt.process = process
     receive(.processStarted, of: job)
   }
@@ -142,8 +145,13 @@ extension JobSupervisor {
       case .ended(let ended):
         let reason = ended.reason == .nobodyCame && job.hadUsers ? JobEndReason.empty : ended.reason
         receive(.ended(JobLifecycle.End(reason, ended.sentence.printable(utf8Bytes: 1_000))), of: job)
+      case .fileClosed(let file):
+        spool?.fileClosed(
+          AttemptFile(
+            job: job.id, attempt: Int64(attempt.number), attemptID: attempt.id, folder: attempt.folder.name,
+            closed: file))
       // The process writes problems into its log as well.
-      case .participantLeft, .fileClosed, .paused, .resumed, .stalled, .problem, .other: break
+      case .participantLeft, .paused, .resumed, .stalled, .problem, .other: break
       }
     }
   }
@@ -278,6 +286,16 @@ extension JobSupervisor {
       of: job.id, at: now)
     receive(.answered, of: job)
     receive(.stalled(status.stalledUsers > 0), of: job)
+    noteKeyframes(status, of: job, now)
+  }
+
+  /// Tells the attempt before this one of which users there is video, so that it can leave.
+  private func noteKeyframes(_ status: JobStatus, of job: SupervisedJob, _ now: MonotonicInstant) {
+    guard let until = job.hasPredecessorUntil, now < until else { return }
+    let users = status.users.filter { $0.hasRecordedVideo == true }.map(\.user)
+    guard users != job.keyframes else { return }
+    job.keyframes = users
+    writeOfAttempt(job) { try await $0.noteKeyframes(users, of: $1, attempt: $2) }
   }
 
   // MARK: Requests

@@ -13,11 +13,15 @@ package import SQLStore
 package actor JobSupervisor {
   /// What stores the files of a job whose processes are dead. It may begin again at any point.
   package typealias Storing = @Sendable (_ job: JobID) async throws -> Void
+  /// What stores the files of an attempt of this node whose job another node has, or that has ended.
+  package typealias AttemptStoring = @Sendable (_ attempt: AttemptRecord) async throws -> Void
 
   let configuration: ServiceConfiguration
   let store: JobStore
   let secretBox: SecretBox
   let storing: Storing
+  /// Stores files while their job runs.
+  let spool: Spool?
   /// The path of `chatbot`, and the version that an attempt has until its process says its own.
   let program: String
   let version: String
@@ -27,6 +31,9 @@ package actor JobSupervisor {
   let files: NIOThreadPool
   let logger: Logger
   let limits: JobLifecycle.Limits
+  /// What this service is among those with the same database; nil: it is not one of them.
+  let node: NodeSettings?
+  let attemptStoring: AttemptStoring?
 
   var jobs: [JobID: SupervisedJob] = [:]
   var accounts: CapacityAccounts<JobID>
@@ -41,6 +48,31 @@ package actor JobSupervisor {
   /// What the processes have received while this service supervised them.
   package var mediaCounts = MediaCounts()
   var commandWaiters: [Int64: [EventLoopPromise<Bool>]] = [:]
+  var lastSerial: UInt64 = 0
+  // Other nodes.
+  var presence: NodePresence
+  var nodeClock = NodeClock()
+  var isInNodeTurn = false
+  var isClaiming = false
+  /// Why this node could not claim more the last time.
+  var shortage: CapacityShortage?
+  /// By the ids of the attempts.
+  var leaving: [String: LeavingJob] = [:]
+  var storingAttempts: Task<Void, Never>?
+  /// The ids of attempts that leave or have left, until their files are stored.
+  var unstoredAttempts: Set<String> = []
+  /// Whether an operator asked this node to take no jobs.
+  var isCordoned = false
+  var drainPlan: NodeDrain?
+  var isInDrainTurn = false
+  var hasSuccessor = false
+  var nextNodesLook = MonotonicInstant.now
+  var nextOwnerLook = MonotonicInstant.now
+  // Commands without the database.
+  var localCommands: [LocalCommand] = []
+  var localResults: [Int64: CommandResult] = [:]
+  var lastLocalCommand: Int64 = 0
+  var localCommandFile: LocalCommandFile { LocalCommandFile(data: data) }
   private var loops: [Task<Void, Never>] = []
   private var lastTick = MonotonicInstant.now
 
@@ -55,15 +87,18 @@ package actor JobSupervisor {
   ///   - data: the absolute path of the data folder.
   ///   - program: the path of `chatbot`.
   ///   - loop: serves the control connections and timers.
+  ///   - node: what the service is among others with the same database.
   package init(
     configuration: ServiceConfiguration, store: JobStore, secretBox: SecretBox, data: String, program: String,
     version: String, machine: MachineLimits, limits: JobLifecycle.Limits = JobLifecycle.Limits(),
-    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, storing: @escaping Storing
+    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, node: NodeSettings? = nil, spool: Spool? = nil,
+    attemptStoring: AttemptStoring? = nil, storing: @escaping Storing
   ) {
     self.configuration = configuration
     self.store = store
     self.secretBox = secretBox
     self.storing = storing
+    self.spool = spool
     self.program = program
     self.version = version
     self.data = data
@@ -71,6 +106,9 @@ package actor JobSupervisor {
     self.files = files
     self.logger = logger
     self.limits = limits
+    self.node = node
+    self.attemptStoring = attemptStoring
+    presence = NodePresence(limits: node?.presence ?? NodePresence.Limits(), at: .now)
     // Recordings need room in both.
     let storeFolder = configuration.store.url.flatMap { FileObjectStore.path(ofURL: $0) }
     disk = DiskSpace(folders: [data] + (storeFolder.map { [$0] } ?? []))
@@ -83,16 +121,31 @@ package actor JobSupervisor {
   /// Takes over what an earlier service left, and begins.
   package func start() async throws {
     guard !isStarted else { return }
-    clock = WallClock(moment: .now, secondsSince1970: Double(try await store.now()) / 1_000)
-    for record in try await store.unfinishedJobs() { try await take(record) }
+    try await joinNodes()
+    let sent = Self.milliseconds
+    let now = try await store.now()
+    nodeClock.add(sent: sent, received: Self.milliseconds, database: now)
+    clock = WallClock(moment: .now, secondsSince1970: Double(now) / 1_000)
+    try await noteKeptCommands()
+    let own =
+      if let node, isShared { try await store.jobs(ofNode: node.name) } else { try await store.unfinishedJobs() }
+    for record in own { try await take(record) }
+    try await adoptLeaving()
     isStarted = true
     lastTick = .now
     loops = [
       repeated(Self.tick) { await $0.timers() },
       repeated(Self.tick) { await $0.readProcesses() },
-      repeated(.milliseconds(500)) { await $0.readCommands() },
-      repeated(.seconds(5)) { await $0.readJobs() },
     ]
+    if !isShared {
+      loops.append(repeated(.milliseconds(500)) { await $0.readCommands() })
+      loops.append(repeated(.seconds(5)) { await $0.readJobs() })
+    }
+    if node != nil {
+      loops.append(repeated(Self.tick) { await $0.nodeTurn() })
+      loops.append(repeated(Self.tick) { await $0.leavingTurn() })
+      loops.append(repeated(Self.tick) { await $0.drainTurn() })
+    }
   }
 
   private func repeated(
@@ -107,23 +160,6 @@ package actor JobSupervisor {
     }
   }
 
-  /// Accepts no more jobs, and waits for the end of those that run.
-  package func drain() async {
-    guard !isDraining else { return }
-    isDraining = true
-    for job in jobs.values { receive(.drain, of: job) }
-    let deadline = MonotonicInstant.now + .milliseconds(configuration.drainTimeout.milliseconds)
-    var isOver = false
-    while !isDetached, jobs.values.contains(where: { $0.life.hasBegun }) {
-      if !isOver, MonotonicInstant.now >= deadline {
-        isOver = true
-        for job in Array(jobs.values) { receive(.drainIsOver, of: job) }
-      }
-      do { try await loop.sleep(for: .milliseconds(100)) } catch { return }
-    }
-    await detach()
-  }
-
   /// Ends the supervision and leaves all processes running.
   package func detach() async {
     guard !isDetached else { return }
@@ -134,19 +170,30 @@ package actor JobSupervisor {
       job.attempt?.connectionTask?.cancel()
       job.attempt?.connection?.close()
     }
+    storingAttempts?.cancel()
+    for leaving in leaving.values {
+      leaving.connectionTask?.cancel()
+      leaving.connection?.close()
+    }
     for promise in commandWaiters.values.joined() { promise.succeed(false) }
     commandWaiters = [:]
     // What is written now need not be found out again; a database that does not answer is not waited for.
-    let writes = jobs.values.compactMap(\.writes)
+    var writes = jobs.values.compactMap(\.writes)
+    if let node, isShared, !presence.isCutOff {
+      // The next start has the time of a lease to come back.
+      writes.append(Task { [store] in _ = try? await store.renewLeases(node: node.name) })
+    }
     let done = loop.makePromise(of: Void.self)
     let timer = loop.scheduleTask(in: .seconds(2)) { done.succeed() }
+    let all = writes
     Task {
-      for write in writes { await write.value }
+      for write in all { await write.value }
       timer.cancel()
       done.succeed()
     }
     try? await done.futureResult.get()
     jobs = [:]
+    leaving = [:]
   }
 
   // MARK: Jobs
@@ -178,7 +225,9 @@ package actor JobSupervisor {
   }
 
   /// Begins with a job as the database has it.
-  func take(_ record: JobRecord, reservation: CapacityReservation? = nil) async throws {
+  ///
+  /// - Parameter isClaimed: whether this node has just claimed it: its newest attempt has no process yet.
+  func take(_ record: JobRecord, reservation: CapacityReservation? = nil, isClaimed: Bool = false) async throws {
     guard jobs[record.id] == nil, !record.state.isEnded else { return }
     let request: JobRequest
     do {
@@ -190,17 +239,29 @@ package actor JobSupervisor {
     }
     let attempts = record.attempt > 0 ? try await store.attempts(of: record.id) : []
     guard jobs[record.id] == nil else { return }
-    let (life, actions) = JobLifecycle.begin(
-      JobLifecycle.Record(record, attempts: attempts, request: request, clock: clock), limits: limits,
-      at: .now)
-    let job = SupervisedJob(id: record.id, request: request, secrets: record.secrets, life: life)
+    var found = JobLifecycle.Record(record, attempts: attempts, request: request, clock: clock)
+    if isClaimed { found.claim() }
+    let (life, actions) = JobLifecycle.begin(found, limits: limits, at: .now)
+    lastSerial += 1
+    let job = SupervisedJob(record, request: request, life: life, serial: lastSerial)
     jobs[record.id] = job
-    if record.attempt == 0, record.state == .starting {
+    if isClaimed, let last = attempts.last, found.isClaimed {
+      let folder = AttemptDirectory(data: data, name: last.folder)
+      job.attempt = CurrentAttempt(
+        number: Int(clamping: last.number), id: last.attemptID, folder: folder, now: .now)
+      if last.number > 1 { job.hasPredecessorUntil = .now + .seconds(120) }
+      accounts.begin(record.id, reservation: reservation?.number)
+    } else if record.attempt == 0, record.state == .starting {
       accounts.begin(record.id, reservation: reservation?.number)
     } else if let reservation {
       accounts.release(reservation.number)
     }
-    if let last = attempts.last, last.endedAt == nil, life.hasProcess { await adopt(last, of: job) }
+    if record.state != .storing {
+      for attempt in attempts where attempt.endedAt != nil && attempt.storedAt == nil {
+        spool?.attemptEnded(attempt.attemptID, of: record.id)
+      }
+    }
+    if !isClaimed, let last = attempts.last, last.endedAt == nil, life.hasProcess { await adopt(last, of: job) }
     if isDraining { _ = job.life.receive(.drain, at: .now) }
     perform(actions, of: job)
   }
@@ -240,19 +301,8 @@ package actor JobSupervisor {
     if let job = jobs[id] { receive(event, of: job) }
   }
 
-  func report(_ error: any Error) {
-    let sentence = "\(error)"
-    if databaseProblem != sentence { logger.error("The database: \(sentence)") }
-    databaseProblem = sentence
-  }
-}
-
-extension JobLifecycle {
-  /// Whether it has begun and has not ended: what a service that ends waits for.
-  var hasBegun: Bool {
-    switch phase {
-    case .scheduled, .queued, .asking, .over: false
-    case .notingAttempt, .launching, .alive, .waiting, .storing, .storingAgain: true
-    }
+  /// Passes an event on to a job, if it is the one that was taken then.
+  func receive(_ event: JobLifecycle.Event, of id: JobID, _ serial: UInt64) {
+    if let job = jobs[id], job.serial == serial { receive(event, of: job) }
   }
 }

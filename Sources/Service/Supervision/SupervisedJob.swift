@@ -6,8 +6,14 @@ internal import SQLStore
 final class SupervisedJob {
   let id: JobID
   let request: JobRequest
+  /// The job as it was when it was taken.
+  let record: JobRecord
+  /// Another one for each time that a job is taken.
+  let serial: UInt64
   /// Encrypted.
-  let secrets: [UInt8]?
+  var secrets: [UInt8]? { record.secrets }
+  /// The newest attempt that this node knows, empty before the first one. What is written names it.
+  var fence: String
   var life: JobLifecycle
   var attempt: CurrentAttempt?
   var port: UInt16?
@@ -18,14 +24,39 @@ final class SupervisedJob {
   var storing: Task<Void, Never>?
   /// The commands that the job was given.
   var commands: Set<Int64> = []
+  /// The change of the pause that is being written.
+  var pendingPause: PendingPause?
+  var lastPauseNote: UInt64 = 0
+  /// The users of whom the attempt has video, while the one before it may wait for them.
+  var keyframes: [String] = []
+  var hasPredecessorUntil: MonotonicInstant?
   /// The last of the writes to the database, which are done one after the other.
   private var lastWrite: Task<Void, Never>?
 
-  init(id: JobID, request: JobRequest, secrets: [UInt8]?, life: JobLifecycle) {
-    self.id = id
+  struct PendingPause {
+    var note: UInt64
+    var state: PauseState
+    /// Whether it is written to a file, since the database cannot be reached.
+    var isKept = false
+  }
+
+  init(_ record: JobRecord, request: JobRequest, life: JobLifecycle, serial: UInt64) {
+    id = record.id
     self.request = request
-    self.secrets = secrets
+    self.record = record
     self.life = life
+    self.serial = serial
+    fence = record.attemptID ?? ""
+  }
+
+  /// The job as this node knows it.
+  var currentRecord: JobRecord {
+    var record = record
+    record.state = life.state
+    record.attempt = Int64(life.attempt)
+    record.stalled = life.isStalled
+    if let text = try? life.pause.databaseText { record.paused = text }
+    return record
   }
 
   /// Does something after all that was enqueued before.

@@ -85,7 +85,7 @@ struct MeasureTests {
     let video = try #require(judge.report(at: SyntheticCall.instant(2)).peers.first?.video)
     let expected: [MediaGap.Reason: FreezeReason] = [
       .lost: .lost, .recoveredLate: .recoveredLate, .waitingForKeyframe: .waitingForKeyframe,
-      .senderPaused: .senderPaused,
+      .senderPaused: .senderPaused, .senderDiscarded: .senderPaused,
       .paused: .senderPaused, .dtx: .senderPaused, .streamEnded: .senderPaused, .muted: .muted, .reconnect: .reconnect,
       .diskStalled: .receiverStalled,
       .overloaded: .receiverStalled, .memoryFull: .receiverStalled,

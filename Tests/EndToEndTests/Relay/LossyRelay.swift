@@ -22,6 +22,8 @@ actor LossyRelay {
   private var conditions: [Direction: Impairment.Conditions] = [:]
   private var front: ScriptedServer?
   private var ports: [String: RelayedPort] = [:]
+  /// Ports of programs that were replaced by others, as after a crash.
+  private var earlierPorts: [RelayedPort] = []
   private var connections: [Task<Void, Never>] = []
 
   private init(to server: Server, in network: Network, seed: UInt64) {
@@ -75,7 +77,7 @@ actor LossyRelay {
   func close() async {
     await front?.close()
     for connection in connections { connection.cancel() }
-    for port in ports.values { port.close() }
+    for port in ports.values + earlierPorts { port.close() }
     ports = [:]
   }
 
@@ -161,9 +163,10 @@ actor LossyRelay {
     guard let position = CandidateText.hostEndpoint(of: candidate), position.address == own else { return nil }
     let program = try SocketAddress(ipAddress: position.address, port: position.port)
     let port: RelayedPort
-    if let known = ports[user] {
+    if let known = ports[user], known.program == program {
       port = known
     } else {
+      if let earlier = ports[user] { earlierPorts.append(earlier) }
       port = try await RelayedPort(
         at: own, for: program, conditions: conditions, seed: generator.next(), on: network.loops.next())
       ports[user] = port

@@ -35,8 +35,9 @@ final class RelayedPort: Sendable {
 
   /// The address for the user.
   let address: SocketAddress
+  /// The address of the program's port.
+  let program: SocketAddress
   private let channel: any Channel
-  private let program: SocketAddress
   private let state: Mutex<State>
   private let arrivals: Arrivals
 

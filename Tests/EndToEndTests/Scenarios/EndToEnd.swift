@@ -27,7 +27,7 @@ enum Machine {
   }()
 
   /// Whether a network namespace can be created, without which Firefox cannot call its own machine.
-  private static let canIsolate: Bool = {
+  static let canIsolate: Bool = {
     if succeeds(["unshare", "--net", "true"]) { return true }
     announce("SKIPPED: no network namespace can be created here, so no test with Firefox runs. `make test` can.")
     return isCI

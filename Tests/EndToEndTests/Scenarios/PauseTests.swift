@@ -1,8 +1,6 @@
-import Codecs
 import Foundation
 import Media
 import NetworkEmulation
-import Pattern
 import TestSupport
 import Testing
 
@@ -18,6 +16,7 @@ extension EndToEndWithoutBrowsers {
       func contains(_ time: Double) -> Bool { time > start + 0.2 && time < end - 0.2 }
     }
 
+    private static let size = VideoSize(width: 320, height: 240)
     private static let pattern = ["--play", "pattern", "--size", "320x240", "--fps", "15"]
 
     @Test("SIGUSR1 and SIGUSR2 pause a recording: nothing of that time is in its one file, with loss and reordering")
@@ -45,14 +44,15 @@ extension EndToEndWithoutBrowsers {
         let user = try #require(try folder.userRecordings().first)
         #expect(folder.files("webm").count == 1 && folder.files("ogg").count == 1)
         try Self.expectGaps(user.manifest, pauses, stall: await scenario.stall)
-        let frames = try Self.paintedTimes(in: user.webm.file)
+        let frames = try Self.paintedTimes(in: user.webm.file, scenario)
         #expect(frames.count > 60)
         for pause in pauses {
           #expect(!frames.contains(where: pause.contains), "a frame of the pause from \(pause.start) to \(pause.end)")
           #expect(frames.contains { $0 < pause.start } && frames.contains { $0 > pause.end })
         }
         for file in [user.webm.file, user.ogg.file] {
-          let seconds = try Self.markedSeconds(in: file, near: pauses[0].start)
+          let seconds = try RecordedPattern.markedSeconds(
+            in: file, near: pauses[0].start, scratch: scenario.folder)
           #expect(!seconds.isEmpty)
           // A mark lasts 0.22 s.
           let heard = seconds.filter { second in pauses.contains { $0.contains(second) && $0.contains(second + 0.22) } }
@@ -93,11 +93,16 @@ extension EndToEndWithoutBrowsers {
         #expect(user.manifest["finished"] == true && user.manifest["repaired"] == true)
         let gaps = user.manifest["tracks"].list.map { $0["gaps"].list.compactMap { $0["reason"].string } }
         #expect(gaps.count == 2 && gaps.allSatisfy { $0.last == "paused" })
-        let frames = try Self.paintedTimes(in: user.webm.file)
+        let frames = try Self.paintedTimes(in: user.webm.file, scenario)
         let before = Pause(start: begun - 1, end: resumed)
         let after = Pause(start: paused, end: killed + 1)
         #expect(frames.count > 30 && !frames.contains { before.contains($0) || after.contains($0) })
       }
+    }
+
+    /// Returns when each frame of a file was painted, in seconds since 1970.
+    private static func paintedTimes(in file: URL, _ scenario: Scenario) throws -> [Double] {
+      try RecordedPattern.frames(in: file, size: size, scratch: scenario.folder).map(\.time)
     }
 
     /// Sends a signal, and returns when it was carried out.
@@ -128,47 +133,6 @@ extension EndToEndWithoutBrowsers {
           #expect(abs(start - (pause.start - zero)) < tolerance, "\(kind)")
           #expect(abs(start + length - (pause.end - zero)) < tolerance, "\(kind)")
         }
-      }
-    }
-
-    /// Returns when each frame of a file was painted, in seconds since 1970.
-    private static func paintedTimes(in file: URL) throws -> [Double] {
-      let raw = file.appendingPathExtension("gray")
-      let decoded = try ExternalTool.run(
-        "ffmpeg",
-        [
-          "-v", "error", "-y", "-i", file.path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt",
-          "gray", raw.path,
-        ])
-      try #require(decoded.status == 0, "\(decoded.errors)")
-      let size = VideoSize(width: 320, height: 240)
-      let bytes = try Data(contentsOf: raw)
-      let reader = PatternReader()
-      return stride(from: 0, to: bytes.count - size.width * size.height + 1, by: size.width * size.height).compactMap {
-        var frame = VideoFrame(size: size)
-        frame.luma = Array(bytes[$0..<($0 + size.width * size.height)])
-        guard case .success(let reading) = reader.read(frame) else { return nil }
-        return Double(reading.time) / 1_000
-      }
-    }
-
-    /// Returns the seconds since 1970 that the marks in a file's audio say.
-    private static func markedSeconds(in file: URL, near time: Double) throws -> [Double] {
-      let raw = file.appendingPathExtension("f32")
-      let decoded = try ExternalTool.run(
-        "ffmpeg",
-        [
-          "-v", "error", "-y", "-c:a", "libopus", "-i", file.path, "-map", "0:a", "-ac", "1", "-ar", "48000", "-f",
-          "f32le", raw.path,
-        ])
-      try #require(decoded.status == 0, "\(decoded.errors)")
-      let samples = try Data(contentsOf: raw).withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-      var reader = PatternAudioReader()
-      let marks = reader.read(AudioSamples(samples: samples, channels: 1), at: 0) + reader.finish()
-      return marks.map { mark in
-        let whole = Int(time)
-        let rest = (Int(mark.second) - whole % 256 + 512) % 256
-        return Double(whole + (rest < 128 ? rest : rest - 256))
       }
     }
   }

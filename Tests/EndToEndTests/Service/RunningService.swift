@@ -3,6 +3,7 @@ import HTTPTransport
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TestSupport
 
 /// A running `chatbot-service` with a data folder in the scenario's folder.
 actor RunningService {
@@ -17,7 +18,8 @@ actor RunningService {
   private let scenario: Scenario
   private let name: String
   private let port: Int
-  private let client = HTTPClient()
+  private let client: HTTPClient
+  private let surroundings: Surroundings
   private(set) var process: ChildProcess
   /// The processes of jobs that were seen: they outlive the service.
   private var watched: Set<Int32> = []
@@ -25,19 +27,41 @@ actor RunningService {
 
   nonisolated let data: URL
 
-  private init(_ scenario: Scenario, _ name: String, _ port: Int, _ data: URL, _ process: ChildProcess) {
+  /// What a service has around it.
+  struct Surroundings: Sendable {
+    /// A disk on which the service keeps its data.
+    var disk: SmallDisk?
+    /// The program of the jobs; nil for that of the same build.
+    var jobProgram: String?
+    /// The PEM file of the service's certificate; nil for plain HTTP.
+    var certificate: URL?
+  }
+
+  private init(
+    _ scenario: Scenario, _ name: String, _ port: Int, _ data: URL, _ process: ChildProcess,
+    _ surroundings: Surroundings
+  ) {
     self.scenario = scenario
     self.name = name
     self.port = port
     self.data = data
     self.process = process
+    self.surroundings = surroundings
+    var options = HTTPClient.Options()
+    options.maximumBodyBytes = 64 << 20
+    if let certificate = surroundings.certificate { options.trust = .file(certificate.path) }
+    client = HTTPClient(options: options)
   }
 
   /// Starts a service and waits until it accepts jobs.
   ///
-  /// - Parameter settings: further lines of its configuration.
+  /// - Parameters:
+  ///   - limits: the value of `limits` in its configuration.
+  ///   - settings: further lines of its configuration.
   static func start(
-    _ scenario: Scenario, name: String = "service", servers: [String: Server], settings: String = ""
+    _ scenario: Scenario, name: String = "service", servers: [String: Server],
+    limits: String = "{minimumFree: 1MB, cpu: 100}", settings: String = "",
+    surroundings: Surroundings = Surroundings()
   ) async throws -> RunningService {
     let port = try await scenario.network.freePort()
     let folder = scenario.folder.appendingPathComponent(name)
@@ -46,28 +70,33 @@ actor RunningService {
     // A job process that a failed test leaves behind ends soon.
     let text = """
       listen: 127.0.0.1:\(port)
-      data: \(folder.path)/data
+      data: \(surroundings.disk?.path ?? folder.path)/data
       servers:
-      \(addresses)limits: {minimumFree: 1MB, cpu: 100}
+      \(addresses)limits: \(limits)
       orphanLimit: 60s
       \(settings)
       """
     try text.write(to: folder.appendingPathComponent("config.yaml"), atomically: true, encoding: .utf8)
-    let process = try await program(scenario, name, 1)
-    let service = RunningService(scenario, name, port, folder.appendingPathComponent("data"), process)
+    let process = try await program(scenario, name, 1, surroundings)
+    let data = (surroundings.disk?.url ?? folder).appendingPathComponent("data")
+    let service = RunningService(scenario, name, port, data, process, surroundings)
     try await service.waitUntilReady()
     return service
   }
 
-  private static func program(_ scenario: Scenario, _ name: String, _ number: Int) async throws -> ChildProcess {
-    let chatbot = try BuiltProgram.path()
-    let program = BuiltProgram.folder.appendingPathComponent("chatbot-service").path
+  /// - Parameter build: the folder of the programs; nil for those of the same build.
+  private static func program(
+    _ scenario: Scenario, _ name: String, _ number: Int, _ surroundings: Surroundings, from build: URL? = nil
+  ) async throws -> ChildProcess {
+    let chatbot = try surroundings.jobProgram ?? build?.appendingPathComponent("chatbot").path ?? BuiltProgram.path()
+    let program = (build ?? BuiltProgram.folder).appendingPathComponent("chatbot-service").path
     let settings = scenario.folder.appendingPathComponent(name).appendingPathComponent("config.yaml").path
     return try await scenario.program(
-      "\(name) \(number)", [program, "run", "--config", settings], environment: ["CHATBOT_PROGRAM": chatbot])
+      "\(name) \(number)", (surroundings.disk?.prefix ?? []) + [program, "run", "--config", settings],
+      environment: ["CHATBOT_PROGRAM": chatbot])
   }
 
-  private func waitUntilReady() async throws {
+  func waitUntilReady() async throws {
     try await eventually("service", within: .seconds(10)) {
       guard process.isRunning else { throw Refused(request: "start", status: 0, text: process.output) }
       let answer = try? await client.send(HTTPRequest(.GET, url("/readyz")))
@@ -82,16 +111,29 @@ actor RunningService {
   }
 
   /// Starts the service again.
-  func startAgain() async throws {
+  ///
+  /// - Parameters:
+  ///   - build: the folder of its programs; nil for those of the same build.
+  ///   - waiting: whether to wait until it accepts jobs.
+  func startAgain(from build: URL? = nil, waiting: Bool = true) async throws {
     starts += 1
-    process = try await Self.program(scenario, name, starts)
-    try await waitUntilReady()
+    process = try await Self.program(scenario, name, starts, surroundings, from: build)
+    if waiting { try await waitUntilReady() }
   }
 
   // MARK: Requests
 
-  private func url(_ path: String) throws -> HTTPURL {
-    try HTTPURL("http://127.0.0.1:\(port)\(path)")
+  /// Where the service is, such as `http://127.0.0.1:8080`.
+  nonisolated var address: String { "\(surroundings.certificate == nil ? "http" : "https")://127.0.0.1:\(port)" }
+
+  private func url(_ path: String) throws -> HTTPURL { try HTTPURL("\(address)\(path)") }
+
+  /// The token of the administrator.
+  nonisolated var adminToken: String {
+    get throws {
+      try String(contentsOf: data.appendingPathComponent("admin.token"), encoding: .utf8)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
   }
 
   /// Sends a request with the token of the administrator.
@@ -100,14 +142,36 @@ actor RunningService {
   func send(
     _ method: HTTPMethod, _ path: String, _ body: String? = nil, headers: HTTPHeaders = [:]
   ) async throws -> (status: UInt, json: JSON) {
-    let token = try String(contentsOf: data.appendingPathComponent("admin.token"), encoding: .utf8)
+    let answer = try await request(method, path, body, token: adminToken, headers: headers)
+    return (answer.status.code, answer.text.isEmpty ? .null : try JSON(parsing: answer.text))
+  }
+
+  /// Sends a request.
+  ///
+  /// - Parameter token: nil for none.
+  func request(
+    _ method: HTTPMethod, _ path: String, _ body: String? = nil, token: String?, headers: HTTPHeaders = [:]
+  ) async throws -> HTTPResponse {
     var headers = headers
-    headers.add(name: "Authorization", value: "Bearer \(token.trimmingCharacters(in: .whitespacesAndNewlines))")
+    if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
     if body != nil { headers.add(name: "Content-Type", value: "application/json") }
-    let answer = try await client.send(
+    return try await client.send(
       HTTPRequest(
         method, url(path), headers: headers, body: body.map { ByteBuffer(string: $0) }, timeout: .seconds(30)))
-    return (answer.status.code, answer.text.isEmpty ? .null : try JSON(parsing: answer.text))
+  }
+
+  /// Runs a command of the service's program with its configuration to the end.
+  func command(_ arguments: [String]) async throws -> ExternalTool.Result {
+    let program = BuiltProgram.folder.appendingPathComponent("chatbot-service").path
+    let settings = scenario.folder.appendingPathComponent("\(name)/config.yaml").path
+    return try ExternalTool.run(program, arguments + ["--config", settings], niceness: 0)
+  }
+
+  /// Makes a token.
+  func makeToken(_ owner: String, role: String, project: String = "default") async throws -> String {
+    let made = try await command(["token", owner, "--role", role, "--project", project])
+    guard made.status == 0 else { throw Refused(request: "token", status: 0, text: made.errors) }
+    return made.output.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   private func answer(_ method: HTTPMethod, _ path: String, _ body: String? = nil) async throws -> JSON {
@@ -164,13 +228,17 @@ actor RunningService {
 
   /// The id of the process of the newest attempt of a job.
   func process(of id: String) throws -> Int32 {
-    let folder = data.appendingPathComponent("jobs/\(id)")
-    let attempts = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    let newest = attempts.max { number($0) < number($1) }
-    guard let newest, let process = Self.process(in: folder.appendingPathComponent(newest)) else {
+    guard let attempt = try newestAttempt(of: id), let process = Self.process(in: attempt) else {
       throw Refused(request: "the process of \(id)", status: 0, text: "There is none.")
     }
     return process
+  }
+
+  /// The folder of the newest attempt of a job.
+  func newestAttempt(of id: String) throws -> URL? {
+    let folder = data.appendingPathComponent("jobs/\(id)")
+    let attempts = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return attempts.max { number($0) < number($1) }.map { folder.appendingPathComponent($0) }
   }
 
   private func number(_ folder: String) -> Int { Int(folder.prefix { $0 != "-" }) ?? 0 }

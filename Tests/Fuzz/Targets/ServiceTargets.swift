@@ -19,7 +19,7 @@ enum ServiceTargets {
       return
     }
     try require(configuration.limits.requests > 0, "A limit is not positive.")
-    try require((1...100).contains(configuration.limits.cpu), "A percentage is none.")
+    try require((1...10_000).contains(configuration.limits.cpu), "A percentage is none.")
   }
 
   /// A byte (modulo 5: 0 the body of a job, 1 a path, 2 a query, 3 a file of tokens, 4 a time, a position or a range of bytes; 5 in

@@ -86,7 +86,7 @@ struct GapTests {
     #expect(gaps.first?.gap == MediaGap(.waitingForKeyframe, packetsLost: 1, framesDropped: 7))
   }
 
-  @Test("a frame whose sender discarded its end for a keyframe counts as a dropped frame without lost packets")
+  @Test("a frame whose end was discarded by its sender for a keyframe is dropped, and the gap says so")
   func abandoned() {
     let listener = listen(Negotiated(), keyframes: [8]) { _, _ in
       false
@@ -97,7 +97,7 @@ struct GapTests {
     }
     #expect(listener.numbers(.vp8) == (0..<20).filter { $0 != 7 })
     #expect(listener.gaps(.vp8).map(\.before) == [8])
-    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.lost, framesDropped: 1))
+    #expect(listener.gaps(.vp8).first?.gap == MediaGap(.senderDiscarded, framesDropped: 1))
     let counts = listener.session.receiveStatistics[.video]
     #expect(counts?.framesDropped == 1 && counts?.frames == 19 && counts?.packetsLost == 0)
     #expect(counts?.packetsExpected == 59 && counts?.packetsReceived == 59)

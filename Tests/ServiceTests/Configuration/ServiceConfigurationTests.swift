@@ -40,7 +40,7 @@ import Testing
         media: {udpPorts: 40000-40999, bindAddress: 10.0.0.1}
         library: clips
         record: {segment: 10m, verify: true}
-        limits: {cpu: 70%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
+        limits: {cpu: 170%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
         retention: {recordings: 30d, jobs: 90d}
         drainTimeout: 5m
         orphanLimit: 30m
@@ -48,6 +48,15 @@ import Testing
         secretKeyFile: key
         page: {enabled: true, snapshots: true}
         log: {format: json, level: debug}
+        database:
+          url: "postgresql://chatbot@db-1,db-2:5433/chatbot?sslmode=verify-full"
+          passwordFile: /etc/chatbot/database.password
+          connections: 6
+          listen: false
+        node: recorder-1
+        advertise: https://recorder-1.example:8443
+        clusterTokenFile: cluster
+        nodeLossTimeout: 2h
         """)
     #expect(configuration.listen == ListenAddress(host: "::1", port: 8443))
     #expect(configuration.tls?.key == "b.pem")
@@ -56,10 +65,20 @@ import Testing
     #expect(configuration.servers["lab"]?.allowsPrivateCandidates == true)
     #expect(configuration.media.udpPorts == 40_000...40_999)
     #expect(configuration.record == ["segment": "10m", "verify": .bool(true)])
-    #expect(configuration.limits.cpu == 70 && configuration.limits.memory == 81)
+    #expect(configuration.limits.cpu == 170 && configuration.limits.memory == 81)
     #expect(configuration.limits.minimumFree == 5_000_000_000)
     #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
     #expect(configuration.retention.jobs == TimeSpan(milliseconds: 90 * 86_400_000))
+    var database = ServiceConfiguration.Database(
+      url: "postgresql://chatbot@db-1,db-2:5433/chatbot?sslmode=verify-full")
+    database.passwordFile = "/etc/chatbot/database.password"
+    database.connections = 6
+    database.listens = false
+    #expect(configuration.database == database)
+    #expect(configuration.node == "recorder-1" && configuration.nodeName == "recorder-1")
+    #expect(configuration.advertise == "https://recorder-1.example:8443")
+    #expect(configuration.clusterTokenFile == "cluster")
+    #expect(configuration.nodeLossTimeout == TimeSpan(milliseconds: 7_200_000))
     #expect(configuration.log.format == .json && configuration.page.showsSnapshots)
   }
 
@@ -67,9 +86,25 @@ import Testing
     ("listen: 127.0.0.1:8080\nlisen: x\n", 2, "Did you mean “listen”"),
     ("log:\n  level: loud\n", 2, "“level” must be"),
     ("listen: 8080\n", 1, "host and a port"),
+    ("database:\n  url: mysql://a\n", 2, "postgresql://"),
+    ("database:\n  url: postgresql://u:secret@a/b\n", 2, "passwordFile"),
+    ("database:\n  passwordFile: p\n", 2, "needs a “url”"),
+    ("database: {url: \"postgresql://a/b\", connections: 0}\n", 1, "“connections” must be"),
+    ("node: a/b\n", 1, "“node” has"),
+    ("advertise: recorder-1\n", 1, "URL of this service"),
+    ("nodeLossTimeout: 1s\n", 1, "nodeLossTimeout"),
     ("a: &x 1\nb: *x\n", 1, "aliases"),
-    ("limits:\n  cpu: 120%\n", 2, "1% to 100%"),
+    ("limits:\n  memory: 120%\n", 2, "1% to 100%"),
+    ("limits:\n  cpu: 10001\n", 2, "1% to 10000%"),
     ("store:\n  path: recordings\n", 2, "{job}"),
+    ("store:\n  url: http://x\n", 2, "of a bucket"),
+    ("store:\n  url: s3://x\n", 2, "no bucket"),
+    ("store:\n  url: s3://bucket\n  endpoint: x\n", 3, "“endpoint” must be"),
+    ("store:\n  url: s3://bucket\n  region: a b\n", 3, "“region” has"),
+    ("store:\n  url: s3://bucket\n  serverSideEncryption: rot13\n", 3, "AES256"),
+    ("store:\n  url: s3://bucket\n  uploadRate: 1kB\n", 3, "at least 65536"),
+    ("store:\n  url: file:///srv\n  region: eu\n", 3, "only for a store"),
+    ("retention:\n  local: soon\n", 2, "duration"),
     ("servers:\n  main:\n    url: calls.example\n", 3, "address of a signalling server"),
     ("servers:\n  \"a b\": wss://x\n", 2, "name of a server"),
     ("record:\n  colour: red\n", 2, "no such option"),
@@ -89,6 +124,35 @@ import Testing
   @Test func `jobs are forgotten after 30 days unless the settings say never`() throws {
     #expect(ServiceConfiguration().retention.jobs == TimeSpan(milliseconds: 30 * 86_400_000))
     #expect(try ServiceConfiguration(yaml: "retention: {jobs: never}").retention.jobs == nil)
+  }
+
+  @Test func `a store of S3 has its options, segments by default, and half of the free space for jobs`() throws {
+    let configuration = try ServiceConfiguration(
+      yaml: """
+        store:
+          url: s3://recordings/calls
+          endpoint: http://127.0.0.1:9000
+          region: eu-central-1
+          pathStyle: true
+          serverSideEncryption: aws:kms:key
+          uploadRate: 5MB
+          credentialsFile: /etc/chatbot/s3
+          profile: chatbot
+        retention: {local: 10m}
+        limits: {minimumFree: 4GB}
+        """)
+    let s3 = try configuration.store.s3.configuration(url: try #require(configuration.store.url))
+    #expect(s3.bucket == "recordings" && s3.prefix?.text == "calls")
+    #expect(s3.endpoint?.description == "http://127.0.0.1:9000" && s3.region == "eu-central-1" && s3.pathStyle == true)
+    #expect(s3.serverSideEncryption == .kms(key: "key") && s3.uploadRate == 5_000_000)
+    #expect(s3.credentialsFile == "/etc/chatbot/s3" && s3.profile == "chatbot")
+    #expect(configuration.retention.local == TimeSpan(milliseconds: 600_000))
+    #expect(configuration.recordDefaults["segment"] == "60s")
+    #expect(configuration.minimumFreeForJobs == 2_000_000_000)
+    let folder = try ServiceConfiguration(yaml: "limits: {minimumFree: 4GB}")
+    #expect(folder.recordDefaults.isEmpty && folder.minimumFreeForJobs == 4_000_000_000)
+    let own = try ServiceConfiguration(yaml: "store: {url: s3://bucket}\nrecord: {segment: 10m}\n")
+    #expect(own.recordDefaults["segment"] == "10m")
   }
 
   @Test func `lines may end with a carriage return`() throws {

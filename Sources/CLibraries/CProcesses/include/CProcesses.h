@@ -51,4 +51,7 @@ int cprocesses_open(pid_t process);
 /* Sends a signal to the process of such a descriptor. Returns 0, or -1 and sets errno. */
 int cprocesses_send(int descriptor, int number);
 
+/* Overwrites the values of the environment variables whose names begin with `prefix`, where they stand in memory. */
+void cprocesses_overwrite_variables(const char *prefix);
+
 #endif

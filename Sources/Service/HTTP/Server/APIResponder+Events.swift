@@ -57,10 +57,8 @@ extension APIResponder {
     @Sendable func document() async throws -> JSONValue {
       let own = try await store.unfinishedIDs(project: project)
       let statuses = await control.statuses().filter { own.contains($0.key) }
-      return .object([
-        "jobs": .object(
-          Dictionary(uniqueKeysWithValues: statuses.map { ($0.key.text, APIDocument.live($0.value)) }))
-      ])
+      let here = Dictionary(uniqueKeysWithValues: statuses.map { ($0.key.text, APIDocument.live($0.value)) })
+      return .object(["jobs": .object(await liveElsewhere(project: project, token).merging(here) { $1 })])
     }
     guard Self.wantsStream(request) else { return Self.json(try await document()) }
     return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
@@ -72,9 +70,8 @@ extension APIResponder {
   }
 
   /// `GET /v1/jobs/ID/live`
-  func live(
-    of job: JobRecord, _ request: Request, _ context: APIContext, _ token: AccessToken
-  ) async throws -> Response {
+  func live(of job: JobRecord, _ request: Request, _ context: APIContext, _ token: AccessToken) async throws -> Response
+  {
     let (control, id) = (control, job.id)
     guard Self.wantsStream(request) else {
       guard let status = await control.live(id) else { throw APIProblem(.jobNotRunning) }
@@ -84,6 +81,8 @@ extension APIResponder {
       while !Task.isCancelled {
         if let status = await control.live(id) {
           try await stream.send(event: "live", data: Self.line(APIDocument.live(status)))
+        } else if let text = await liveElsewhere(id, project: token.project) {
+          try await stream.send(event: "live", data: text)
         }
         try await ServiceTimer.sleep(for: .seconds(1))
       }

@@ -21,7 +21,7 @@ extension APIResponder {
     }
     let parsed: (request: JobRequest, secrets: JobSecrets)
     do throws(JobRequestError) {
-      parsed = try JobRequest.parse(value, configuration: configuration)
+      parsed = try JobRequest.parse(value, configuration: configuration, project: token.project)
     } catch {
       throw APIProblem(faults: error.problems)
     }
@@ -32,7 +32,8 @@ extension APIResponder {
       paused: try parsed.request.initialPause.databaseText, request: try parsed.request.stored,
       room: parsed.request.room ?? "", server: parsed.request.server, uniqueKey: parsed.request.uniqueKey,
       startAt: parsed.request.startAt, queueFor: parsed.request.queueFor, labels: parsed.request.labels,
-      secrets: try sealed(parsed.secrets, id), idempotency: idempotency)
+      webhooks: parsed.request.webhooks.compactMap(\.stored), secrets: try sealed(parsed.secrets, id),
+      idempotency: idempotency)
     let reservation: CapacityReservation?
     do {
       reservation = try await reserve(&job, parsed.request)
@@ -67,11 +68,18 @@ extension APIResponder {
     do throws(CapacityShortage) {
       let reservation = try await control.reserve(request.kind)
       job.state = .starting
+      job.node = await control.nodeName
       return reservation
     } catch {
       switch error.cause {
       case .notAccepting: throw Self.notReady(await control.missing)
       case .resource(let resource, let needed, let free):
+        if await control.hasRoomElsewhere() {
+          // The other node takes it within some seconds.
+          job.state = .queued
+          job.queueFor = max(job.queueFor, Self.timeForOthers)
+          return nil
+        }
         metrics.refused(resource)
         // A disk without space is not waited for.
         if request.queueFor > 0, resource != .disk {
@@ -85,6 +93,9 @@ extension APIResponder {
       }
     }
   }
+
+  /// How long a job waits for another node that has room, in milliseconds.
+  private static let timeForOthers: Int64 = 10_000
 
   static func notReady(_ missing: [String]) -> APIProblem {
     var problem = APIProblem(.notReady, missing.first ?? "The service does not accept jobs at the moment.")
@@ -155,8 +166,25 @@ extension APIResponder {
   func command(
     _ kind: CommandRecord.Kind, _ id: JobID, _ request: Request, _ token: AccessToken
   ) async throws -> Response {
+    let body = try await Self.body(of: request)
+    do {
+      return try await command(kind, id, body, token)
+    } catch let error as SQLError where error.kind != .constraint {
+      // The node that has the job carries it out all the same.
+      let users = try Self.users(kind, body)
+      guard
+        let outcome = await control.commandWithoutDatabase(kind, of: id, project: token.project, users: users)
+      else { throw error }
+      return try Self.answer(
+        outcome.result, isDone: outcome.isDone, job: APIDocument.job(outcome.job))
+    }
+  }
+
+  private func command(
+    _ kind: CommandRecord.Kind, _ id: JobID, _ body: [UInt8], _ token: AccessToken
+  ) async throws -> Response {
     let record = try await job(id, token)
-    let users = try Self.users(kind, try await Self.body(of: request))
+    let users = try Self.users(kind, body)
     if kind != .stop, record.kind != JobKind.record.rawValue { throw APIProblem(.notPausable) }
     let argument = Self.line(.object(users.map { ["users": .array($0.map { .text($0) })] } ?? [:]))
     guard let (command, before) = try await store.request(kind, of: id, project: token.project, argument: argument)
@@ -170,12 +198,17 @@ extension APIResponder {
     await control.commandRequested(command.id, of: id)
     let isDone = await control.isDone(command.id, within: Self.commandWait)
     let result = isDone ? try await store.command(command.id)?.result.map { CommandResult(stored: $0) } : nil
+    if result?.error != nil { return try Self.answer(result, isDone: isDone, job: .null) }
+    return try Self.answer(result, isDone: isDone, job: try await document(try await job(id, token)))
+  }
+
+  private static func answer(
+    _ result: CommandResult?, isDone: Bool, job: JSONValue
+  ) throws(APIProblem) -> Response {
     if let sentence = result?.error {
       throw APIProblem(.jobNotRunning, sentence.printable(utf8Bytes: 500))
     }
-    var fields: [String: JSONValue] = [
-      "done": .bool(isDone), "job": try await document(try await job(id, token)),
-    ]
+    var fields: [String: JSONValue] = ["done": .bool(isDone), "job": job]
     if let time = result?.effectiveAt { fields["effectiveAt"] = .time(time) }
     return Self.json(.object(fields), status: isDone ? .ok : .accepted)
   }
@@ -209,6 +242,7 @@ extension APIResponder {
 extension HTTPField.Name {
   static let idempotencyKey = valid("Idempotency-Key")
   static let idempotencyReplayed = valid("Idempotency-Replayed")
+  static let chatbotProject = valid(NodePeers.projectField)
   static let lastEventID = valid("Last-Event-ID")
   static let referrerPolicy = valid("Referrer-Policy")
 

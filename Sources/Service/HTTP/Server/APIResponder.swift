@@ -37,7 +37,11 @@ package struct APIResponder: HTTPResponder {
   let access: APIAccess
   let secrets: SecretBox
   let metrics: ServiceMetrics
+  /// What waits to be stored.
+  let unstored: UnstoredFiles
   let watcher: EventWatcher
+  /// The other nodes; nil if this one does not ask them.
+  let peers: NodePeers?
   let logger: Logger
 
   /// The maximum size of a body in bytes.
@@ -48,7 +52,8 @@ package struct APIResponder: HTTPResponder {
 
   package init(
     configuration: ServiceConfiguration, data: String, store: JobStore, objects: any ObjectStore,
-    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics, logger: Logger
+    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics,
+    unstored: UnstoredFiles = UnstoredFiles(), peers: NodePeers? = nil, logger: Logger
   ) {
     self.configuration = configuration
     self.data = data
@@ -58,6 +63,8 @@ package struct APIResponder: HTTPResponder {
     self.access = access
     self.secrets = secrets
     self.metrics = metrics
+    self.unstored = unstored
+    self.peers = peers
     self.logger = logger
     watcher = EventWatcher(store: store)
   }
@@ -110,7 +117,7 @@ package struct APIResponder: HTTPResponder {
     }
     guard let role = method.role else { return try await openAnswer(route, query, request, context) }
     let credential = Self.credential(of: request.headers)
-    let token = try access.authorize(credential, role: role, address: context.address)
+    let token = try authorize(credential, role, route, request, context)
     if case .cookie = credential, request.method != .get, request.method != .head { try checkOrigin(request) }
     let isList = route == .jobs && request.method != .post
     let parameters = request.method == .get || request.method == .head ? route.parameters : []
@@ -120,7 +127,22 @@ package struct APIResponder: HTTPResponder {
         "\(request.method.rawValue) \(path.printable(utf8Bytes: 200))",
         metadata: ["token": .string(token.name), "project": .string(token.project)])
     }
+    var request = request
+    if let response = try await passedOn(route, &request, token) { return response }
     return try await answer(route, values, request, token, context)
+  }
+
+  /// Another node may ask for what is passed on to the node that has a job, and for nothing else.
+  private func authorize(
+    _ credential: APIAccess.Credential, _ role: TokenRole, _ route: APIRoute, _ request: Request, _ context: APIContext
+  ) throws(APIProblem) -> AccessToken {
+    if let peers, let node = peers.caller(credential, project: request.headers[.chatbotProject]) {
+      guard route.jobAtItsNode != nil || route == .live else {
+        throw APIProblem(.forbidden, "The token of the nodes does not allow this.")
+      }
+      return node
+    }
+    return try access.authorize(credential, role: role, address: context.address)
   }
 
   /// Answers requests that need no token.
@@ -129,7 +151,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     _ = try APIQuery(query, known: [])
     switch route {
-    case .page(let name): return PageFiles.response(name, request.headers)
+    case .page(let name): return PageFiles.response(name, request.headers, mediaOrigin: await mediaOrigin())
     case .openAPI: return PageFiles.openAPI
     case .health: return Self.json(.object(["status": .text("ok")]))
     case .ready: return try await ready()
@@ -158,6 +180,11 @@ package struct APIResponder: HTTPResponder {
     case .files(let id): return try await files(of: try await job(id, token), query)
     case .file(let id, let name): return try await file(name, of: try await job(id, token), query, request)
     case .recording(let id): return try await deleteRecording(of: try await job(id, token))
+    case .nodes: return try await nodes()
+    case .drainNode(let name): return try await drain(name, true)
+    case .undrainNode(let name): return try await drain(name, false)
+    case .deliveries: return try await deliveries(query, token)
+    case .replay(let id): return try await replay(id, request, token)
     case .metrics: return try await metricsText()
     case .session: return Self.json(sessionDocument(token))
     case .page, .openAPI, .health, .ready: throw APIProblem(.notFound)

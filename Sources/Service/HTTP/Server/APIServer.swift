@@ -35,8 +35,10 @@ package struct APIServer: Service {
       do {
         let chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map { NIOSSLCertificateSource.certificate($0) }
         let key = NIOSSLPrivateKeySource.privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem))
-        server = try .tls(
-          server, tlsConfiguration: .makeServerConfiguration(certificateChain: chain, privateKey: key))
+        var tls = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
+        // Older versions are not to be used any more (RFC 8996).
+        tls.minimumTLSVersion = .tlsv12
+        server = try .tls(server, tlsConfiguration: tls)
       } catch {
         throw SetupError(
           description: "The certificate \(files.certificate) or the key \(files.key) cannot be used: \(error).")

@@ -17,6 +17,7 @@ package struct APIProblem: Error, Sendable, Hashable {
     case jobNotEnded
     case jobNotRunning
     case notPausable
+    case deliveryPending
     case tooLarge
     case rangeNotSatisfiable
     case invalidField
@@ -35,7 +36,7 @@ package struct APIProblem: Error, Sendable, Hashable {
       case .forbidden: 403
       case .notFound: 404
       case .methodNotAllowed: 405
-      case .uniqueKeyInUse, .jobEnded, .jobNotEnded, .jobNotRunning, .notPausable: 409
+      case .uniqueKeyInUse, .jobEnded, .jobNotEnded, .jobNotRunning, .notPausable, .deliveryPending: 409
       case .tooLarge: 413
       case .rangeNotSatisfiable: 416
       case .invalidField, .invalidParameter, .idempotencyKeyReused: 422
@@ -59,6 +60,7 @@ package struct APIProblem: Error, Sendable, Hashable {
       case .jobNotEnded: "The job has not ended."
       case .jobNotRunning: "No process of the job answers."
       case .notPausable: "The job records nothing that could be paused."
+      case .deliveryPending: "The delivery has not ended."
       case .tooLarge: "The request is too large."
       case .rangeNotSatisfiable: "The range is outside the file."
       case .invalidField: "A field of the body cannot be used."

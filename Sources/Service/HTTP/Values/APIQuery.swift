@@ -86,6 +86,28 @@ package struct APIQuery: Sendable, Hashable {
     return filter
   }
 
+  package func deliveryFilter() throws(APIProblem) -> DeliveryFilter {
+    var filter = DeliveryFilter()
+    if let text = values["state"] {
+      guard let state = DeliveryState(rawValue: text) else {
+        let names = DeliveryState.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .parameter("state", "The state of a delivery is one of \(names).")
+      }
+      filter.state = state
+    }
+    if let text = values["job"] {
+      guard let job = JobID(text) else { throw .parameter("job", "job is the id of a job.") }
+      filter.job = job
+    }
+    return filter
+  }
+
+  package func delivery() throws(APIProblem) -> DeliveryID? {
+    guard let text = values["after"] else { return nil }
+    guard let id = DeliveryID(text) else { throw .parameter("after", Cursor.sentence) }
+    return id
+  }
+
   package func jobPosition() throws(APIProblem) -> JobPosition? {
     guard let text = values["after"] else { return nil }
     guard let position = Cursor.jobPosition(text) else { throw .parameter("after", Cursor.sentence) }

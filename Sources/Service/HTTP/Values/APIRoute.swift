@@ -22,6 +22,11 @@ package enum APIRoute: Sendable, Hashable {
   case files(JobID)
   case file(JobID, name: String)
   case recording(JobID)
+  case nodes
+  case drainNode(String)
+  case undrainNode(String)
+  case deliveries
+  case replay(DeliveryID)
 
   /// - Parameter path: as in the request, without the query.
   /// - Returns: nil if nothing has the path.
@@ -50,6 +55,15 @@ package enum APIRoute: Sendable, Hashable {
     case "session" where parts.count == 1: self = .session
     case "events" where parts.count == 1: self = .events
     case "live" where parts.count == 1: self = .live
+    case "nodes" where parts.count == 1: self = .nodes
+    case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "drain":
+      self = .drainNode(parts[1])
+    case "nodes" where parts.count == 3 && AccessToken.isName(parts[1]) && parts[2] == "undrain":
+      self = .undrainNode(parts[1])
+    case "deliveries" where parts.count == 1: self = .deliveries
+    case "deliveries" where parts.count == 3 && parts[2] == "replay":
+      guard let id = DeliveryID(parts[1]) else { return nil }
+      self = .replay(id)
     case "jobs":
       if parts.count == 1 {
         self = .jobs
@@ -84,10 +98,20 @@ package enum APIRoute: Sendable, Hashable {
     case .page, .openAPI, .health, .ready: [("GET", nil), ("HEAD", nil)]
     case .session: [("GET", .viewer), ("HEAD", .viewer), ("POST", nil), ("DELETE", nil)]
     case .jobs: [("GET", .viewer), ("HEAD", .viewer), ("POST", .operator)]
-    case .stop, .pause, .resume: [("POST", .operator)]
+    case .stop, .pause, .resume, .replay: [("POST", .operator)]
     case .recording: [("DELETE", .admin)]
-    case .metrics, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file:
+    case .drainNode, .undrainNode: [("POST", .admin)]
+    case .metrics, .nodes, .job, .events, .jobEvents, .live, .jobLive, .logs, .snapshot, .files, .file,
+      .deliveries:
       [("GET", .viewer), ("HEAD", .viewer)]
+    }
+  }
+
+  /// The job of a route that the node answers which has the job.
+  package var jobAtItsNode: JobID? {
+    switch self {
+    case .stop(let id), .pause(let id), .resume(let id), .jobLive(let id), .logs(let id), .snapshot(let id, _): id
+    default: nil
     }
   }
 
@@ -96,6 +120,7 @@ package enum APIRoute: Sendable, Hashable {
     switch self {
     case .jobs: ["state", "kind", "room", "createdAfter", "limit", "after"]
     case .events, .jobEvents, .files: ["after", "limit"]
+    case .deliveries: ["state", "job", "limit", "after"]
     case .logs: ["limit"]
     case .file: ["attempt"]
     default: []

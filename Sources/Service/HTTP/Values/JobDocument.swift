@@ -19,6 +19,7 @@ package enum APIDocument {
       "recordingFinishedAt": .time(record.manifestStoredAt), "deleted": .bool(record.deleted),
     ]
     fields["queueFor"] = .text(duration(request?.queueFor ?? 0))
+    fields["webhooks"] = .array((request?.webhooks ?? []).map(webhook))
     fields["options"] = .object(request?.options ?? [:])
     let end = request?.end ?? JobEnd()
     fields["end"] = .object([
@@ -38,6 +39,25 @@ package enum APIDocument {
     .object([
       "all": .bool(state.all), "users": .array(state.users.map { .text($0) }),
       "resumedUsers": .array(state.resumedUsers.map { .text($0) }),
+    ])
+  }
+
+  private static func webhook(_ webhook: WebhookRequest) -> JSONValue {
+    .object([
+      "url": .text(webhook.url), "events": .array(webhook.events.map { .text($0.description) }),
+      "secret": .text(webhook.secret),
+    ])
+  }
+
+  package static func delivery(_ record: DeliveryRecord) -> JSONValue {
+    .object([
+      "id": .text(record.id.description), "job": .text(record.job.text),
+      "event": .text(Cursor.text(event: record.id.event)), "sequence": .whole(record.sequence),
+      "type": .text(record.type), "url": .text(record.url), "secret": .text(record.secret),
+      "state": .text(record.state.rawValue), "tries": .whole(record.tries), "replays": .whole(record.replays),
+      "createdAt": .time(record.createdAt), "triedAt": .time(record.triedAt),
+      "nextAt": .time(record.state == .pending ? record.nextAt : nil), "endedAt": .time(record.endedAt),
+      "status": .whole(record.status), "error": .text(record.error),
     ])
   }
 

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Runs all tests of the service of jobs in their whole form: 5,000 generated requests, many kills, crowded rooms. Takes up to 40
+# minutes. `make test` runs the same tests in a short form.
+#
+# Usage: scripts/service.sh [NAME]     only the scenarios with a matching name
+#
+# The whole form is chosen by CHATBOT_SERVICE_TESTS=whole, which scripts/test.sh sets.
+set -eu
+cd "$(dirname "$0")/.."
+exec scripts/test.sh service "$@"
