@@ -20,6 +20,18 @@ private final class Counter: Sendable {
   }
 }
 
+/// What several tasks have submitted.
+private final class Submitted: Sendable {
+  let failures = Counter()
+  private let state = Mutex((jobs: Set<JobID>(), hasEnded: false))
+
+  var jobs: Set<JobID> { state.withLock { $0.jobs } }
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  func add(_ job: JobID) { state.withLock { _ = $0.jobs.insert(job) } }
+  func end() { state.withLock { $0.hasEnded = true } }
+}
+
 @Suite("PostgreSQL is installed")
 struct PostgreSQLInstallationTests {
   /// `make unit` installs only what the build and the unit tests need.
@@ -244,20 +256,18 @@ struct PostgreSQLOutageTests {
     let store = try await JobStore.open(settings)
     try primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
     try primary.run("SELECT pg_reload_conf()")
-    let acknowledged = Mutex<Set<JobID>>([])
-    let failures = Counter()
-    let end = Mutex(false)
+    let submitted = Submitted()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
-          while !end.withLock({ $0 }) {
+          while !submitted.hasEnded {
             let job = NewJob(
               id: .random(), project: "p", kind: "record", state: .queued, paused: "{}", request: "{}", room: "1",
               server: "main")
             if let submission = try? await store.submit(job), case .created = submission {
-              acknowledged.withLock { _ = $0.insert(job.id) }
+              submitted.add(job.id)
             } else {
-              failures.add()
+              submitted.failures.add()
             }
           }
         }
@@ -266,17 +276,17 @@ struct PostgreSQLOutageTests {
       primary.stop("QUIT")
       try? await Task.sleep(for: .seconds(1))
       _ = try? standby.run("SELECT pg_promote()")
-      let before = acknowledged.withLock { $0.count }
-      for _ in 0..<150 where acknowledged.withLock({ $0.count }) < before + 20 {
+      let before = submitted.jobs.count
+      for _ in 0..<150 where submitted.jobs.count < before + 20 {
         try? await Task.sleep(for: .milliseconds(100))
       }
-      #expect(acknowledged.withLock { $0.count } >= before + 20)
-      end.withLock { $0 = true }
+      #expect(submitted.jobs.count >= before + 20)
+      submitted.end()
     }
-    #expect(failures.count > 0)
+    #expect(submitted.failures.count > 0)
     let rows = try await store.connection.execute("SELECT id FROM jobs")
     let found = Set(try rows.map { try $0.text("id") })
-    #expect(acknowledged.withLock { $0 }.allSatisfy { found.contains($0.text) })
+    #expect(submitted.jobs.allSatisfy { found.contains($0.text) })
     await store.connection.close()
   }
 
