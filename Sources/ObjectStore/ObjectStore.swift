@@ -33,11 +33,18 @@ package protocol ObjectStore: Sendable {
   /// A sentence that says why the store refuses what is asked: rights, credentials, a wrong region. Nil while it refuses nothing.
   /// It needs an operator, so the service shows it at once.
   var problem: String? { get }
+
+  /// Finds out whether the store allows all that is needed. To be called at the start, and now and then while there is a
+  /// ``problem``.
+  ///
+  /// - Throws: an ``ObjectStoreError``, of the kind `refused` if an operator must change something.
+  func probe() async throws
 }
 
 extension ObjectStore {
   package func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String? { nil }
   package var problem: String? { nil }
+  package func probe() async throws {}
 }
 
 /// An object in a store.

@@ -1,5 +1,5 @@
 internal import Glibc
-public import Logging
+package import Logging
 internal import Media
 internal import NIOPosix
 internal import Processes

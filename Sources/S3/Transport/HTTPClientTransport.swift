@@ -3,10 +3,12 @@ internal import Media
 internal import NIOCore
 internal import NIOHTTP1
 internal import ObjectStore
+internal import Synchronization
 
 /// Requests by AsyncHTTPClient.
 package final class HTTPClientTransport: S3Transport {
   private let client: HTTPClient
+  private let isShutDown = Mutex(false)
 
   /// The bytes of a file that are in memory for each request that sends one.
   static let pieceSize = 256 << 10
@@ -24,8 +26,18 @@ package final class HTTPClientTransport: S3Transport {
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
-  /// Ends all requests and connections. It must be called once.
-  package func shutdown() async { try? await client.shutdown() }
+  deinit {
+    if !isShutDown.withLock({ $0 }) { _ = client.shutdown() as EventLoopFuture<Void> }
+  }
+
+  /// Ends all requests and connections.
+  package func shutdown() async {
+    let isFirst = isShutDown.withLock { isShutDown in
+      defer { isShutDown = true }
+      return !isShutDown
+    }
+    if isFirst { try? await client.shutdown() }
+  }
 
   package func send(_ request: S3Request) async throws -> S3Response {
     var prepared = HTTPClientRequest(url: request.url)
@@ -35,9 +47,11 @@ package final class HTTPClientTransport: S3Transport {
     case .bytes(let bytes):
       if !bytes.isEmpty || request.method == "PUT" || request.method == "POST" {
         prepared.body = .bytes(ByteBuffer(bytes: bytes))
+        try await request.pacer?.wait(for: bytes.count)
       }
     case .file(let file, let range):
-      prepared.body = .stream(FilePieces(file: file, range: range), length: .known(request.body.count))
+      prepared.body = .stream(
+        FilePieces(file: file, range: range, pacer: request.pacer), length: .known(request.body.count))
     }
     do {
       let response = try await client.execute(prepared, deadline: .now() + Self.amount(request.limit))
@@ -79,14 +93,18 @@ private struct FilePieces: AsyncSequence, Sendable {
 
   let file: SourceFile
   let range: Range<Int64>
+  let pacer: UploadPacer?
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let file: SourceFile
     var rest: Range<Int64>
+    let pacer: UploadPacer?
 
     mutating func next() async throws -> ByteBuffer? {
       guard !rest.isEmpty else { return nil }
-      let count = Int(Swift.min(rest.upperBound - rest.lowerBound, Int64(HTTPClientTransport.pieceSize)))
+      let size = pacer?.pieceSize ?? HTTPClientTransport.pieceSize
+      let count = Int(Swift.min(rest.upperBound - rest.lowerBound, Int64(size)))
+      try await pacer?.wait(for: count)
       let (file, offset) = (file, rest.lowerBound)
       let piece = try await BlockingWork.run("upload", niceness: 10, within: .seconds(60)) {
         var buffer = ByteBuffer()
@@ -103,5 +121,5 @@ private struct FilePieces: AsyncSequence, Sendable {
     }
   }
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file, rest: range) }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file, rest: range, pacer: pacer) }
 }

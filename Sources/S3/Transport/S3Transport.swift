@@ -32,10 +32,12 @@ package struct S3Request: Sendable {
   package var limit: Duration
   /// The maximum size of the answer's body in bytes.
   package var maximumAnswer: Int
+  /// How fast the body may be sent; nil: as fast as the server takes it.
+  package var pacer: UploadPacer?
 
   package init(
     method: String, url: String, headers: [(name: String, value: String)] = [], body: Body = .bytes([]),
-    limit: Duration = .seconds(30), maximumAnswer: Int = 1 << 20
+    limit: Duration = .seconds(30), maximumAnswer: Int = 1 << 20, pacer: UploadPacer? = nil
   ) {
     self.method = method
     self.url = url
@@ -43,6 +45,7 @@ package struct S3Request: Sendable {
     self.body = body
     self.limit = limit
     self.maximumAnswer = maximumAnswer
+    self.pacer = pacer
   }
 }
 

@@ -100,33 +100,40 @@ package struct ServiceProgram: Sendable {
     logger.notice("The service has ended")
   }
 
-  /// Tests the store until it can be used, and keeps the copies of stored files for their time.
+  /// Tests the store at the start and while it refuses something, stores what jobs have left, and keeps the copies of stored files
+  /// for their time.
   private func keepLocalFiles(_ parts: Parts) async {
-    var backoff = StoreBackoff()
-    while !Task.isCancelled {
-      do {
-        try await parts.opened.probe()
-        break
-      } catch {
-        logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
-        try? await Task.sleep(for: backoff.failed())
-      }
-    }
-    let minimum = configuration.limits.minimumFree
-    let data = parts.folder.path
+    let objects = parts.opened.objects
+    async let probing: Void = testStore(objects)
+    let isShort = parts.storer.isShortOfSpace(in: parts.folder.path, minimum: configuration.limits.minimumFree)
     var nextAmendment = MonotonicInstant.now
     while !Task.isCancelled {
       do {
+        try await parts.storer.removeLocalCopies(isShort: isShort)
         if MonotonicInstant.now >= nextAmendment {
           nextAmendment = .now + Self.retentionInterval
           try await parts.storer.amendLeftovers()
         }
-        let isShort = parts.storer.isShortOfSpace(in: data, minimum: minimum)
-        try await parts.storer.removeLocalCopies(isShort: isShort)
       } catch {
-        logger.error("Copies of stored files stay for now: \("\(error)".printable(utf8Bytes: 300))")
+        logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
       }
       try? await Task.sleep(for: Self.localInterval)
+    }
+    await probing
+  }
+
+  private func testStore(_ objects: any ObjectStore) async {
+    var isTested = false
+    while !Task.isCancelled {
+      if !isTested || objects.problem != nil {
+        do {
+          try await objects.probe()
+          isTested = true
+        } catch {
+          logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
+        }
+      }
+      try? await Task.sleep(for: Self.retentionInterval)
     }
   }
 

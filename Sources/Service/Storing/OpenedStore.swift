@@ -6,7 +6,7 @@ import SQLStore
 /// An object store that is open, and what must be closed with it.
 struct OpenedStore: Sendable {
   let objects: any ObjectStore
-  private let s3: (store: S3ObjectStore, transport: HTTPClientTransport)?
+  private let transport: HTTPClientTransport?
 
   /// Opens the store with a URL.
   ///
@@ -20,14 +20,14 @@ struct OpenedStore: Sendable {
     observe: @escaping @Sendable (S3Observation) -> Void = { _ in }
   ) async throws -> OpenedStore {
     if let path = FileObjectStore.path(ofURL: url) {
-      return OpenedStore(objects: try await FileObjectStore.open(path), s3: nil)
+      return OpenedStore(objects: try await FileObjectStore.open(path), transport: nil)
     }
     let configuration = try options.configuration(url: url)
     let transport = HTTPClientTransport()
     do {
       let store = try S3ObjectStore(
         configuration, environment: environment, transport: transport, ledger: ledger, logger: logger, observe: observe)
-      return OpenedStore(objects: store, s3: (store, transport))
+      return OpenedStore(objects: store, transport: transport)
     } catch {
       await transport.shutdown()
       throw error
@@ -36,18 +36,15 @@ struct OpenedStore: Sendable {
 
   /// The store of a folder.
   static func open(folder: String) async throws -> OpenedStore {
-    OpenedStore(objects: try await FileObjectStore.open(folder), s3: nil)
+    OpenedStore(objects: try await FileObjectStore.open(folder), transport: nil)
   }
 
-  private init(objects: any ObjectStore, s3: (store: S3ObjectStore, transport: HTTPClientTransport)?) {
+  private init(objects: any ObjectStore, transport: HTTPClientTransport?) {
     self.objects = objects
-    self.s3 = s3
+    self.transport = transport
   }
 
-  /// Tests whether the store can be written; a folder was tested when it was opened.
-  func probe() async throws { try await s3?.store.probe() }
-
-  func close() async { await s3?.transport.shutdown() }
+  func close() async { await transport?.shutdown() }
 }
 
 /// Uploads in parts, in the database of the service.

@@ -41,7 +41,18 @@ extension Storer {
 
   /// Stores what jobs left on this machine that have ended without it: see ``amend(_:)``.
   package func amendLeftovers() async throws {
-    for job in try await localJobs() where job.state.isEnded && !job.deleted { try await amend(job.id) }
+    var failure: (any Error)?
+    for job in try await localJobs() where job.state.isEnded && !job.deleted {
+      do {
+        try await amend(job.id)
+      } catch is StoringError {
+        // A process or a repair has the folder.
+      } catch {
+        // The other jobs do not wait for this one.
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   /// Stores what jobs that have ended left on this machine, and removes what is stored.

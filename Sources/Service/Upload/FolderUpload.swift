@@ -134,7 +134,7 @@ package final class FolderUpload: Sendable {
 
   private func tryStore(_ opened: OpenedStore, _ onReady: @escaping @Sendable (String?) -> Void) async throws {
     do {
-      try await Deadline.run(within: Self.probeLimit) { try await opened.probe() }
+      try await Deadline.run(within: Self.probeLimit) { try await opened.objects.probe() }
       onReady(nil)
     } catch let error as ObjectStoreError where error.kind == .refused {
       throw error
