@@ -20,6 +20,18 @@ private final class Counter: Sendable {
   }
 }
 
+/// What several tasks have submitted.
+private final class Submitted: Sendable {
+  let failures = Counter()
+  private let state = Mutex((jobs: Set<JobID>(), hasEnded: false))
+
+  var jobs: Set<JobID> { state.withLock { $0.jobs } }
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  func add(_ job: JobID) { state.withLock { _ = $0.jobs.insert(job) } }
+  func end() { state.withLock { $0.hasEnded = true } }
+}
+
 @Suite("PostgreSQL is installed")
 struct PostgreSQLInstallationTests {
   /// `make unit` installs only what the build and the unit tests need.
@@ -144,26 +156,30 @@ struct PostgreSQLOutageTests {
   @Test("A statement that waits for a lock ends in time, and the connection goes on")
   func lock() async throws {
     let server = try PostgreSQLServer.shared.get()
-    let connection = try Self.connect(server, seconds: 1)
-    try await connection.execute("CREATE TABLE t (a BIGINT NOT NULL)")
-    try await connection.execute("INSERT INTO t (a) VALUES (1)")
-    let start = ContinuousClock.now
-    try await connection.transaction { transaction in
+    let url = server.url(try server.makeDatabase())
+    let patient = PostgreSQLConnection(try PostgreSQLSettings(url: url, listens: false))
+    let hurried = PostgreSQLConnection(
+      try PostgreSQLSettings(url: url, listens: false, limits: Self.limits(seconds: 1)))
+    try await patient.execute("CREATE TABLE t (a BIGINT NOT NULL)")
+    try await patient.execute("INSERT INTO t (a) VALUES (1)")
+    let (locked, isLocked) = AsyncStream<Void>.makeStream()
+    let release = DispatchSemaphore(value: 0)
+    async let holding: Void = patient.transaction { transaction in
       try transaction.execute("UPDATE t SET a = 2")
-      let done = DispatchSemaphore(value: 0)
-      let kinds = Mutex<[SQLError.Kind?]>([])
-      Task {
-        let alone = await Self.kind { try await connection.execute("UPDATE t SET a = 3") }
-        kinds.withLock { $0.append(alone) }
-        done.signal()
-      }
-      done.wait()
-      // The statement outlived the deadline of its connection.
-      #expect(kinds.withLock { $0 } == [.unreachable])
+      isLocked.finish()
+      release.wait()
     }
-    #expect(ContinuousClock.now - start < .seconds(10))
-    #expect(try await connection.execute("SELECT a FROM t").first?.integer("a") == 2)
-    await connection.close()
+    for await _ in locked {}
+    let start = ContinuousClock.now
+    #expect(await Self.kind { try await hurried.execute("UPDATE t SET a = 3") } == .unreachable)
+    #expect(await Self.kind { try await hurried.transaction { _ = try $0.execute("UPDATE t SET a = 4") } } == .busy)
+    #expect(ContinuousClock.now - start < .seconds(6))
+    release.signal()
+    try await holding
+    // Neither waited on at the server and took effect later.
+    #expect(try await hurried.execute("UPDATE t SET a = a + 10 RETURNING a").first?.integer("a") == 12)
+    await hurried.close()
+    await patient.close()
   }
 
   @Test("The locks of a transaction that stands still end by themselves")
@@ -220,14 +236,58 @@ struct PostgreSQLOutageTests {
     let server = try PostgreSQLServer.shared.get()
     let readOnly = try PostgreSQLServer(settings: ["default_transaction_read_only=on"])
     let refusing = try ServerPort.unused()
-    let name = try server.makeDatabase()
     let connection = PostgreSQLConnection(
       try PostgreSQLSettings(
-        url: "postgresql://chatbot@127.0.0.1:\(refusing),127.0.0.1:\(readOnly.port),127.0.0.1:\(server.port)/\(name)",
+        url: "postgresql://chatbot@127.0.0.1:\(refusing),127.0.0.1:\(readOnly.port),127.0.0.1:\(server.port)/postgres",
         listens: false, limits: Self.limits()))
-    try await connection.execute("CREATE TABLE t (a BIGINT NOT NULL)")
-    #expect(try server.run("SELECT COUNT(*) FROM t", database: name) == "0")
+    try await connection.execute("CREATE TABLE written (a BIGINT NOT NULL)")
+    #expect(try server.run("SELECT COUNT(*) FROM written") == "0")
+    #expect(try readOnly.run("SELECT to_regclass('written') IS NULL") == "t")
     await connection.close()
+  }
+
+  @Test("A standby that is promoted takes over, and has all that was acknowledged if it is synchronous")
+  func failover() async throws {
+    let primary = try PostgreSQLServer()
+    let standby = try PostgreSQLServer(standbyOf: primary)
+    let hosts = "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)"
+    let settings = try PostgreSQLSettings(
+      url: "postgresql://chatbot@\(hosts)/postgres", connections: 4, listens: false, limits: Self.limits(seconds: 3))
+    let store = try await JobStore.open(settings)
+    try primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    try primary.run("SELECT pg_reload_conf()")
+    let submitted = Submitted()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          while !submitted.hasEnded {
+            let job = NewJob(
+              id: .random(), project: "p", kind: "record", state: .queued, paused: "{}", request: "{}", room: "1",
+              server: "main")
+            if let submission = try? await store.submit(job), case .created = submission {
+              submitted.add(job.id)
+            } else {
+              submitted.failures.add()
+            }
+          }
+        }
+      }
+      try? await Task.sleep(for: .seconds(1))
+      primary.stop("QUIT")
+      try? await Task.sleep(for: .seconds(1))
+      _ = try? standby.run("SELECT pg_promote()")
+      let before = submitted.jobs.count
+      for _ in 0..<150 where submitted.jobs.count < before + 20 {
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(submitted.jobs.count >= before + 20)
+      submitted.end()
+    }
+    #expect(submitted.failures.count > 0)
+    let rows = try await store.connection.execute("SELECT id FROM jobs")
+    let found = Set(try rows.map { try $0.text("id") })
+    #expect(submitted.jobs.allSatisfy { found.contains($0.text) })
+    await store.connection.close()
   }
 
   @Test("A password is read from its file, and a wrong one is an error that does not show it")

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSON
 package import JobProtocol
 
 /// Commands where several nodes use the database: the node that has a job carries them out.
@@ -13,6 +13,8 @@ extension JobStore {
       """, [.text(node), .integer(limit)]
     ).map { try CommandRecord($0) }
   }
+
+  private static let pauseLimits = JSONLimits(bytes: 8 << 20, values: 10_000)
 
   /// A change of a job that no process runs for.
   package enum IdleChange: Sendable, Hashable {
@@ -46,7 +48,7 @@ extension JobStore {
         let stored = try row.text("paused")
         // What cannot be read pauses everybody.
         var state =
-          (try? JSONDecoder().decode(PauseState.self, from: Data(stored.utf8))) ?? PauseState(all: true)
+          (try? JSONReader.decode(PauseState.self, from: stored, within: Self.pauseLimits)) ?? PauseState(all: true)
         if case .pause = change { state.pause(users) } else { state.resume(users) }
         if state.isWithinLimits {
           try transaction.execute(

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// Jobs that pass from one node to another while their process runs.
 extension JobStore {
@@ -46,8 +47,7 @@ extension JobStore {
     guard let row = rows.first else { return nil }
     let state = JobState(rawValue: try row.text("state"))
     let users = try row.optionalText("keyframes").flatMap { text in
-      text.utf8.count <= Self.maximumKeyframeBytes
-        ? try? JSONDecoder().decode([String].self, from: Data(text.utf8)) : nil
+      try? JSONReader.decode([String].self, from: text, within: Self.keyframeLimits)
     }
     return Successor(
       node: try row.optionalText("node"), attemptID: try row.optionalText("attempt_id"),
@@ -55,7 +55,8 @@ extension JobStore {
       isOver: state.map { $0.isEnded || $0 == .storing || $0 == .stopping } ?? true)
   }
 
-  private static let maximumKeyframeBytes = 1 << 20
+  private static let keyframeLimits = JSONLimits(bytes: 1 << 20, values: 20_000)
+  private static let eventLimits = JSONLimits(bytes: 1 << 20, values: 20_000, depth: 16, nameRunOutsideASCII: 256)
 
   /// Writes of which users an attempt has video.
   ///
@@ -78,7 +79,7 @@ extension JobStore {
   package func noteStored(_ attempt: AttemptRecord, description: String) async throws {
     try await connection.execute(
       """
-      UPDATE attempts SET stored_at = now_ms(), description = $3
+      UPDATE attempts SET stored_at = now_ms(), description = $3, ended_at = COALESCE(ended_at, now_ms())
       WHERE job = $1 AND attempt_id = $2 AND stored_at IS NULL
       """, [attempt.job.value, .text(attempt.attemptID), .text(description)])
   }
@@ -127,8 +128,10 @@ extension JobStore {
     var participants: [Participant] = []
     var present: [String: Int] = [:]
     for row in rows {
-      let (time, data) = (try row.integer("time"), Data(try row.text("data").utf8))
-      guard let fields = try? JSONDecoder().decode(Fields.self, from: data), fields.attempt == attempt else { continue }
+      let (time, data) = (try row.integer("time"), try row.text("data"))
+      guard let fields = try? JSONReader.decode(Fields.self, from: data, within: Self.eventLimits),
+        fields.attempt == attempt
+      else { continue }
       if try row.text("type") == JobEventType.participantJoined.rawValue {
         guard present[fields.user] == nil else { continue }
         present[fields.user] = participants.count

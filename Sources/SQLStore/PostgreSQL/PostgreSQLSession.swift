@@ -246,7 +246,10 @@ final class PostgreSQLSession: SQLTransaction {
   /// What libpq says, as one line that ends with a full stop.
   static func sentence(_ message: UnsafePointer<CChar>?) -> String {
     let text = message.map { String(cString: $0) } ?? ""
-    let line = text.split(whereSeparator: \.isNewline).joined(separator: "; ").printable(utf8Bytes: 500)
+    let lines = text.split(whereSeparator: \.isNewline).map { line in
+      line.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+    }
+    let line = lines.joined(separator: " ").printable(utf8Bytes: 500)
     if line.isEmpty { return "no reason is known." }
     return line.utf8.last == UInt8(ascii: ".") ? line : line + "."
   }

@@ -29,7 +29,7 @@ extension JobSupervisor {
   }
 
   private var hasWork: Bool {
-    !leaving.isEmpty || storingAttempts != nil || jobs.values.contains { $0.life.hasBegun }
+    !unstoredAttempts.isEmpty || jobs.values.contains { $0.life.hasBegun }
   }
 
   /// An operator asked this node to take no jobs, or to take jobs again.
@@ -64,7 +64,7 @@ extension JobSupervisor {
       hasSuccessor = await hasOtherNode()
     }
     let own = jobs.values.filter(\.life.hasBegun).map { job in
-      NodeDrain.Job(id: job.id, isMovable: job.life.isMovable && job.request.kind != .check)
+      NodeDrain.RunningJob(id: job.id, isMovable: job.life.isMovable && job.request.kind != .check)
     }
     let actions = drainPlan?.next(own, hasSuccessor: hasSuccessor && !presence.isCutOff, at: now) ?? []
     for action in actions where !isDetached {

@@ -31,10 +31,21 @@ extension JobSupervisor {
   /// Joins the nodes of the database.
   func joinNodes() async throws {
     guard let node else { return }
-    let new = NewNode(name: node.name, identity: node.identity, advertise: node.advertise, version: version)
-    guard try await store.join(new) else { throw NameTaken(name: node.name) }
+    guard try await store.join(newNode(node)) else { throw NameTaken(name: node.name) }
     presence = NodePresence(limits: node.presence, at: .now)
+    guard isShared else { return }
+    store.connection.changes { [weak self] topic in
+      guard topic != .events, let self else { return }
+      Task { await self.lookSoon() }
+    }
   }
+
+  private func newNode(_ node: NodeSettings) -> NewNode {
+    NewNode(name: node.name, identity: node.identity, advertise: node.advertise, version: version)
+  }
+
+  /// Something has changed in the database.
+  private func lookSoon() { presence.lookSoon(at: .now) }
 
   /// Does what is due: says that the node is there, renews its leases, looks for jobs and commands.
   func nodeTurn() async {
@@ -60,6 +71,8 @@ extension JobSupervisor {
       let beat = try await store.heartbeat(
         of: node.name, identity: node.identity, capacity: capacityText, isStopping: isDraining || isDetached)
       guard let beat else {
+        // A failover may have lost the row.
+        if try await store.join(newNode(node)) { return presence.failed(at: .now) }
         databaseProblem = NameTaken(name: node.name).description
         logger.error("\(databaseProblem ?? "")")
         return
@@ -80,11 +93,13 @@ extension JobSupervisor {
     }
   }
 
-  private static var milliseconds: Int64 { Int64(clampingRounded: WallClock.read().secondsSince1970 * 1_000) }
+  static var milliseconds: Int64 { Int64(clampingRounded: WallClock.read().secondsSince1970 * 1_000) }
 
-  /// Looks whether this node still has a job.
+  /// Looks whether this node still has a job. One that the database does not know, after a failover that lost it, is nobody's.
   func checkOwner(of id: JobID, _ serial: UInt64) async throws {
-    guard let record = try await store.job(id), !record.state.isEnded, record.node != node?.name else { return }
+    if let record = try await store.job(id) {
+      guard !record.state.isEnded, record.node != node?.name else { return }
+    }
     receive(.superseded, of: id, serial)
   }
 

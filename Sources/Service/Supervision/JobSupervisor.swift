@@ -20,6 +20,8 @@ package actor JobSupervisor {
   let store: JobStore
   let secretBox: SecretBox
   let storing: Storing
+  /// Stores files while their job runs.
+  let spool: Spool?
   /// The path of `chatbot`, and the version that an attempt has until its process says its own.
   let program: String
   let version: String
@@ -55,6 +57,8 @@ package actor JobSupervisor {
   /// By the ids of the attempts.
   var leaving: [String: LeavingJob] = [:]
   var storingAttempts: Task<Void, Never>?
+  /// The ids of attempts that leave or have left, until their files are stored.
+  var unstoredAttempts: Set<String> = []
   /// Whether an operator asked this node to take no jobs.
   var isCordoned = false
   var drainPlan: NodeDrain?
@@ -83,13 +87,14 @@ package actor JobSupervisor {
   package init(
     configuration: ServiceConfiguration, store: JobStore, secretBox: SecretBox, data: String, program: String,
     version: String, machine: MachineLimits, limits: JobLifecycle.Limits = JobLifecycle.Limits(),
-    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, node: NodeSettings? = nil,
+    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, node: NodeSettings? = nil, spool: Spool? = nil,
     attemptStoring: AttemptStoring? = nil, storing: @escaping Storing
   ) {
     self.configuration = configuration
     self.store = store
     self.secretBox = secretBox
     self.storing = storing
+    self.spool = spool
     self.program = program
     self.version = version
     self.data = data
@@ -113,7 +118,10 @@ package actor JobSupervisor {
   package func start() async throws {
     guard !isStarted else { return }
     try await joinNodes()
-    clock = WallClock(moment: .now, secondsSince1970: Double(try await store.now()) / 1_000)
+    let sent = Self.milliseconds
+    let now = try await store.now()
+    nodeClock.add(sent: sent, received: Self.milliseconds, database: now)
+    clock = WallClock(moment: .now, secondsSince1970: Double(now) / 1_000)
     try await noteKeptCommands()
     let own =
       if let node, isShared { try await store.jobs(ofNode: node.name) } else { try await store.unfinishedJobs() }
@@ -232,6 +240,11 @@ package actor JobSupervisor {
       accounts.begin(record.id, reservation: reservation?.number)
     } else if let reservation {
       accounts.release(reservation.number)
+    }
+    if record.state != .storing {
+      for attempt in attempts where attempt.endedAt != nil && attempt.storedAt == nil {
+        spool?.attemptEnded(attempt.attemptID, of: record.id)
+      }
     }
     if !isClaimed, let last = attempts.last, last.endedAt == nil, life.hasProcess { await adopt(last, of: job) }
     if isDraining { _ = job.life.receive(.drain, at: .now) }

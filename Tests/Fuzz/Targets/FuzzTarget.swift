@@ -49,6 +49,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case serviceRequest
   case webhook
   case storedRecording
+  case s3
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -102,6 +103,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .serviceRequest: try ServiceTargets.request(input)
     case .webhook: try WebhookTarget.run(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
+    case .s3: try S3Target.run(input)
     }
   }
 
@@ -116,7 +118,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 3_000
-    case .serviceConfiguration, .serviceRequest, .webhook: 3_000
+    case .serviceConfiguration, .serviceRequest, .webhook, .s3: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }

@@ -8,6 +8,7 @@ import OptionValues
 import SQLStore
 import Service
 import Synchronization
+import TestSupport
 
 /// A connection to a database that can be cut.
 final class CuttableConnection: SQLConnection {
@@ -31,7 +32,7 @@ final class CuttableConnection: SQLConnection {
       state.statements += 1
       return state.isCut
     }
-    if isCut { throw SQLError(.storage, "The database cannot be reached.") }
+    if isCut { throw SQLError(.unreachable, "The database cannot be reached.") }
   }
 
   @discardableResult
@@ -45,6 +46,31 @@ final class CuttableConnection: SQLConnection {
   ) async throws -> Result {
     try check()
     return try await connection.transaction(body)
+  }
+
+  func changes(_ changed: @escaping @Sendable (SQLTopic) -> Void) { connection.changes(changed) }
+
+  func close() async {}
+}
+
+/// A database of the tests with several nodes.
+enum TestDatabase: String, Sendable, CaseIterable {
+  case sqlite
+  case postgreSQL
+
+  /// Those that are installed.
+  static let available: [TestDatabase] = PostgreSQLServer.isInstalled ? allCases : [.sqlite]
+
+  func open(_ folder: String) async throws -> any SQLConnection {
+    switch self {
+    case .sqlite:
+      let connection = try await SQLiteConnection.open("\(folder)/service.db")
+      try await SQLSchema.migrate(connection)
+      return connection
+    case .postgreSQL:
+      let server = try PostgreSQLServer.shared.get()
+      return try await JobStore.open(PostgreSQLSettings(url: server.url(try server.makeDatabase()))).connection
+    }
   }
 }
 
@@ -92,14 +118,13 @@ final class TestCluster: Sendable {
   ///   - processors: of each node, in thousandths.
   ///   - waits: nodes that do not begin yet.
   init(
-    _ names: [String], processors: Int64 = 8_000, waits: [String] = [],
+    _ names: [String], _ kind: TestDatabase = .sqlite, processors: Int64 = 8_000, waits: [String] = [],
     _ configure: (inout ServiceConfiguration) -> Void = { _ in }
   ) async throws {
     folder = NSTemporaryDirectory() + "cluster-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     _ = try FakeProgram.write(into: folder)
-    let database = try await SQLiteConnection.open("\(folder)/service.db")
-    try await SQLSchema.migrate(database)
+    let database = try await kind.open(folder)
     store = JobStore(database, lease: Self.lease)
     var configuration = ServiceConfiguration()
     configuration.limits.minimumFree = 0
@@ -238,6 +263,17 @@ final class TestCluster: Sendable {
   func isAlive(_ attempt: AttemptRecord) -> Bool {
     guard let node = nodes.first(where: { $0.name == attempt.node }) else { return false }
     return AttemptLock.state(of: "\(node.folder)/\(attempt.folder)") == .held
+  }
+
+  /// The id of the process of an attempt.
+  func process(_ attempt: AttemptRecord) throws -> Int32 {
+    let journal = "\(folder)/\(attempt.node ?? "")/\(attempt.folder)/journal.ndjson"
+    let text = try String(contentsOfFile: journal, encoding: .utf8)
+    guard let line = text.split(separator: "\n").first,
+      let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+      let process = fields["process"] as? Int
+    else { throw Missing() }
+    return Int32(process)
   }
 
   func attempts(_ job: JobID) async throws -> [AttemptRecord] { try await store.attempts(of: job) }

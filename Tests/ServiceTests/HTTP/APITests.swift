@@ -21,7 +21,9 @@ import Testing
     ("GET", "/v1/events", .viewer), ("GET", "/v1/live", .viewer), ("GET", "/v1/jobs/ID/live", .viewer),
     ("GET", "/v1/jobs/ID/logs", .viewer), ("GET", "/v1/jobs/ID/users/u/snapshot.png", .viewer),
     ("GET", "/v1/jobs/ID/files", .viewer), ("GET", "/v1/jobs/ID/files/a.webm", .viewer),
-    ("DELETE", "/v1/jobs/ID/recording", .admin), ("GET", "/metrics", .viewer), ("GET", "/v1/session", .viewer),
+    ("DELETE", "/v1/jobs/ID/recording", .admin), ("GET", "/v1/nodes", .viewer),
+    ("POST", "/v1/nodes/none/drain", .admin), ("POST", "/v1/nodes/none/undrain", .admin), ("GET", "/metrics", .viewer),
+    ("GET", "/v1/session", .viewer),
     ("GET", "/healthz", nil), ("GET", "/readyz", nil), ("GET", "/openapi.json", nil), ("GET", "/", nil),
   ]
 

@@ -67,12 +67,22 @@ final class ServiceFixture: Sendable {
   let tokens: [String: String]
   private let task: Task<Void, any Error>
 
-  /// - Parameter change: changes the settings.
-  init(_ change: (inout ServiceConfiguration) -> Void = { _ in }) async throws {
+  /// - Parameters:
+  ///   - shared: the database of several services; nil: one of its own.
+  ///   - node: the name of a service that asks others, with the common token.
+  ///   - change: changes the settings.
+  init(
+    shared: JobStore? = nil, node: (name: String, token: ClusterToken)? = nil,
+    _ change: (inout ServiceConfiguration) -> Void = { _ in }
+  ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "service-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let metrics = ServiceMetrics()
-    store = try await JobStore.open("\(folder)/service.db") { metrics.note($0) }
+    if let shared {
+      store = shared
+    } else {
+      store = try await JobStore.open("\(folder)/service.db") { metrics.note($0) }
+    }
     objects = try await FileObjectStore.open("\(folder)/store")
     await control.use(store)
     var tokens: [String: String] = [:]
@@ -95,9 +105,10 @@ final class ServiceFixture: Sendable {
       tokens: TokenFile("\(folder)/tokens"), requestsPerSecond: configuration.limits.requests)
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
+    let peers = node.map { [store] in NodePeers(store: store, name: $0.name, token: $0.token, logger: logger) }
     let responder = APIResponder(
       configuration: configuration, data: folder, store: store, objects: objects, control: control, access: access,
-      secrets: try SecretBox.load("\(folder)/secret.key"), metrics: metrics, logger: logger)
+      secrets: try SecretBox.load("\(folder)/secret.key"), metrics: metrics, peers: peers, logger: logger)
     let (running, continuation) = AsyncStream<Int>.makeStream()
     let server = try APIServer(responder, logger: logger) { address in
       continuation.yield(address?.port ?? 0)

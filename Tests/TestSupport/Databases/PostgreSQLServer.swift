@@ -24,11 +24,13 @@ public final class PostgreSQLServer: Sendable {
 
   /// Makes the folder and starts the server, in about a second.
   ///
-  /// - Parameter settings: further settings, like `max_connections=20`.
-  public init(settings: [String] = []) throws {
+  /// - Parameters:
+  ///   - settings: further settings, like `max_connections=20`.
+  ///   - primary: a server whose standby this is, until it is promoted; nil: it has data of its own.
+  public init(settings: [String] = [], standbyOf primary: PostgreSQLServer? = nil) throws {
     folder = "/tmp/pg-\(UUID().uuidString.prefix(8).lowercased())"
     port = try ServerPort.unused()
-    try start(settings, initializes: true)
+    try start(settings, primary: primary)
   }
 
   deinit {
@@ -37,13 +39,13 @@ public final class PostgreSQLServer: Sendable {
   }
 
   /// Starts the server again after ``stop(_:)``.
-  public func start(settings: [String] = []) throws { try start(settings, initializes: false) }
+  public func start(settings: [String] = []) throws { try start(settings, primary: nil) }
 
-  private func start(_ settings: [String], initializes: Bool) throws {
+  private func start(_ settings: [String], primary: PostgreSQLServer?) throws {
     // Not dash: its `wait` hangs where the thread that starts it blocks SIGCHLD.
     let script = """
       set -eu
-      folder=$1; programs=$2; shift 2
+      folder=$1; programs=$2; primary=$3; shift 3
       as() {
         if [ "$(id -u)" = 0 ]; then exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; fi
         exec "$@"
@@ -52,8 +54,13 @@ public final class PostgreSQLServer: Sendable {
         mkdir -p "$folder"
         [ "$(id -u)" != 0 ] || chown postgres "$folder"
         cd "$folder"
-        (as "$programs/initdb" --pgdata data --auth trust --username chatbot --encoding UTF8 --locale C.UTF-8 --no-sync) \\
-          >"$folder/initdb.log" 2>&1
+        if [ -n "$primary" ]; then
+          (as "$programs/pg_basebackup" -h 127.0.0.1 -p "$primary" -U chatbot -D data -R -X stream -c fast --no-sync) \\
+            >"$folder/initdb.log" 2>&1
+        else
+          (as "$programs/initdb" --pgdata data --auth trust --username chatbot --encoding UTF8 --locale C.UTF-8 --no-sync) \\
+            >"$folder/initdb.log" 2>&1
+        fi
       fi
       cd "$folder"
       (as "$programs/postgres" -D data -k "$folder" "$@") >>"$folder/server.log" 2>&1 &
@@ -71,7 +78,8 @@ public final class PostgreSQLServer: Sendable {
       "max_connections=150", "deadlock_timeout=200ms", "log_min_messages=warning", "autovacuum=off",
     ]
     process.arguments =
-      ["-c", script, "bash", folder, Self.programs] + (fixed + settings).flatMap { ["-c", $0] }
+      ["-c", script, "bash", folder, Self.programs, primary.map { "\($0.port)" } ?? ""]
+      + (fixed + settings).flatMap { ["-c", $0] }
     process.standardInput = Pipe()
     try process.run()
     self.process.withLock { $0 = process }

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import JSON
+package import JSON
 import Media
 import NIOCore
 import NIOHTTP1
-import SQLStore
+package import SQLStore
 
 extension APIResponder {
   // MARK: What other nodes answer

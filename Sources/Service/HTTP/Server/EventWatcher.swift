@@ -1,17 +1,20 @@
 import SQLStore
 
-/// Tells streams of events that there are new ones: one question to the database every 200 ms for all of them, and none while nobody
-/// listens.
+/// Tells streams of events that there are new ones: a few questions to the database each second for all of them, and none while
+/// nobody listens. Where the database tells of events, they are asked for at once.
 actor EventWatcher {
-  private static let interval = Duration.milliseconds(200)
-
   private let store: JobStore
+  private let interval: Duration
+  private var isListening = false
+  private var last: Int64 = -1
   private var subscribers: [UInt64: AsyncStream<Int64>.Continuation] = [:]
   private var nextNumber: UInt64 = 0
   private var polling: Task<Void, Never>?
 
   init(store: JobStore) {
     self.store = store
+    // A database that other nodes use gets fewer questions.
+    interval = store.connection.dialect == .sqlite ? .milliseconds(200) : .milliseconds(500)
   }
 
   /// Returns the ids of the newest event of all projects, beginning with that of now. A slow reader gets only the last one.
@@ -21,7 +24,14 @@ actor EventWatcher {
     let number = nextNumber
     subscribers[number] = continuation
     continuation.onTermination = { [weak self] _ in Task { await self?.remove(number) } }
+    if !isListening {
+      isListening = true
+      store.connection.changes { [weak self] topic in
+        if topic == .events { Task { await self?.look() } }
+      }
+    }
     // The first reading of the loop is news to everybody.
+    last = -1
     polling?.cancel()
     polling = Task { await self.poll() }
     return stream
@@ -35,14 +45,16 @@ actor EventWatcher {
   }
 
   private func poll() async {
-    var last: Int64 = -1
     while !Task.isCancelled {
-      // An error is noticed by the streams themselves, which ask for their events.
-      if let newest = try? await store.newestEvent(), newest != last {
-        last = newest
-        for subscriber in subscribers.values { subscriber.yield(newest) }
-      }
-      try? await Task.sleep(for: Self.interval)
+      await look()
+      try? await Task.sleep(for: interval)
     }
+  }
+
+  private func look() async {
+    // An error is noticed by the streams themselves, which ask for their events.
+    guard !subscribers.isEmpty, let newest = try? await store.newestEvent(), newest != last else { return }
+    last = newest
+    for subscriber in subscribers.values { subscriber.yield(newest) }
   }
 }

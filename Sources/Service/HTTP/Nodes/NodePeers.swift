@@ -1,9 +1,7 @@
 import AsyncHTTPClient
-internal import FoundationEssentials
-import HTTPTypes
-package import JSON
 package import Logging
-import NIOCore
+import Media
+package import NIOCore
 import NIOHTTP1
 package import SQLStore
 
