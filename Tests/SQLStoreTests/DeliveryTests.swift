@@ -20,14 +20,13 @@ struct DeliveryTests {
     }
   }
 
-  private let database: TemporaryDatabase
+  private let databases = TemporaryDatabases()
   private let clock = Clock()
   private let job = JobID.random()
 
-  init() throws { database = try TemporaryDatabase() }
-
-  private func open(_ webhooks: [NewWebhook] = [Self.webhook()]) async throws -> JobStore {
-    let connection = try await SQLiteConnection.open(database.path, clock: { [clock] in clock.now })
+  private func open(_ kind: DatabaseKind, _ webhooks: [NewWebhook] = [Self.webhook()]) async throws -> JobStore {
+    let clock = clock
+    let connection = ClockedConnection(try await databases.make(kind).connect(connections: 8)) { clock.now }
     try await SQLSchema.migrate(connection)
     let store = JobStore(connection)
     _ = try await store.submit(Self.new(job, webhooks))
@@ -82,10 +81,13 @@ struct DeliveryTests {
     }
   }
 
-  @Test func `an event becomes a delivery for each receiver that wants it, and goes with its transaction`() async throws
-  {
+  @Test(arguments: DatabaseKind.available)
+  func `an event becomes a delivery for each receiver that wants it, and goes with its transaction`(
+    _ kind: DatabaseKind
+  ) async throws {
     struct Stop: Error {}
-    let store = try await open([Self.webhook("a", "job.*"), Self.webhook("b", "recording.finished", "participant.*")])
+    let store = try await open(
+      kind, [Self.webhook("a", "job.*"), Self.webhook("b", "recording.finished", "participant.*")])
     try await append(.jobStarted, in: store)
     try await append(.participantJoined, in: store)
     try await append(.jobFinished, in: store)
@@ -109,8 +111,11 @@ struct DeliveryTests {
     #expect(due.first?.origin == "https://a.example:443")
   }
 
-  @Test func `the next event of a job is sent to a receiver when the one before was delivered`() async throws {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `the next event of a job is sent to a receiver when the one before was delivered`(_ kind: DatabaseKind)
+    async throws
+  {
+    let store = try await open(kind)
     for type in [JobEventType.jobStarted, .participantJoined, .jobFinished] { try await append(type, in: store) }
     for sequence in 1...3 {
       let due = try await claim(store)
@@ -124,8 +129,9 @@ struct DeliveryTests {
       try await store.deliveries(project: "p", limit: 9).allSatisfy { $0.state == .delivered && $0.status == 204 })
   }
 
-  @Test func `one receiver that fails keeps back only its own events of its job`() async throws {
-    let store = try await open([Self.webhook("a"), Self.webhook("b")])
+  @Test(arguments: DatabaseKind.available)
+  func `one receiver that fails keeps back only its own events of its job`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     let other = JobID.random()
     _ = try await store.submit(Self.new(other, [Self.webhook("a")]))
     try await append(.jobStarted, in: store)
@@ -144,8 +150,9 @@ struct DeliveryTests {
     #expect(try await claim(store).map(\.delivery.id.description) == ["d1n0"])
   }
 
-  @Test func `an event of a job whose receiver waits for a try waits as long`() async throws {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `an event of a job whose receiver waits for a try waits as long`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     try await append(.jobStarted, in: store)
     let first = try await claim(store)[0]
     try await store.deliveryFailed(first.delivery, status: nil, error: "No.", retryAfter: 60_000)
@@ -159,8 +166,9 @@ struct DeliveryTests {
     #expect(try await claim(store).map(\.delivery.sequence) == [2])
   }
 
-  @Test func `a claim ends by itself, and its late result changes nothing`() async throws {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `a claim ends by itself, and its late result changes nothing`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     try await append(.jobStarted, in: store)
     let lost = try await claim(store)[0].delivery
     clock.advance(29_999)
@@ -177,10 +185,11 @@ struct DeliveryTests {
     #expect(try await claim(store).count == 1)
   }
 
-  @Test func `a delivery is dead after 24 hours, and the next one follows at once and is tried at least once`()
-    async throws
-  {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `a delivery is dead after 24 hours, and the next one follows at once and is tried at least once`(
+    _ kind: DatabaseKind
+  ) async throws {
+    let store = try await open(kind)
     try await append(.jobStarted, in: store)
     clock.advance(60_000)
     try await append(.jobFinished, in: store)
@@ -198,10 +207,11 @@ struct DeliveryTests {
     #expect(try await claim(store).isEmpty)
   }
 
-  @Test func `a dead delivery can be replayed, in order with other replays, and later events do not wait for it`()
-    async throws
-  {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `a dead delivery can be replayed, in order with other replays, and later events do not wait for it`(
+    _ kind: DatabaseKind
+  ) async throws {
+    let store = try await open(kind)
     for _ in 1...3 { try await append(.participantJoined, in: store) }
     for _ in 1...2 {
       let delivery = try await claim(store)[0].delivery
@@ -230,8 +240,9 @@ struct DeliveryTests {
     #expect(try await claim(store).map(\.delivery.sequence) == [2])
   }
 
-  @Test func `a receiver that wants no more gets no more of that job, but of others`() async throws {
-    let store = try await open([Self.webhook("a"), Self.webhook("b")])
+  @Test(arguments: DatabaseKind.available)
+  func `a receiver that wants no more gets no more of that job, but of others`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     let other = JobID.random()
     _ = try await store.submit(Self.new(other, [Self.webhook("a")]))
     try await append(.jobStarted, in: store)
@@ -251,16 +262,18 @@ struct DeliveryTests {
     #expect(try await claim(store).map(\.delivery.id.description) == ["d1n0"])
   }
 
-  @Test func `a receiver that has enough to do is left out`() async throws {
-    let store = try await open([Self.webhook("a"), Self.webhook("b")])
+  @Test(arguments: DatabaseKind.available)
+  func `a receiver that has enough to do is left out`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     try await append(.jobStarted, in: store)
     let due = try await claim(store, notTo: ["https://a.example:443", "https://c.example:443"])
     #expect(due.map(\.origin) == ["https://b.example:443"])
     #expect(try await claim(store, limit: 1).map(\.origin) == ["https://a.example:443"])
   }
 
-  @Test func `lists have pages, and only what is of the project`() async throws {
-    let store = try await open([Self.webhook("a"), Self.webhook("b")])
+  @Test(arguments: DatabaseKind.available)
+  func `lists have pages, and only what is of the project`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     let other = JobID.random()
     _ = try await store.submit(Self.new(other, [Self.webhook("a")], project: "q"))
     for _ in 1...3 { try await append(.participantJoined, in: store) }
@@ -279,15 +292,17 @@ struct DeliveryTests {
     #expect(try await store.deliveries(project: "p", DeliveryFilter(job: job), limit: 9).count == 6)
   }
 
-  @Test func `deliveries go with their events`() async throws {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `deliveries go with their events`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     try await append(.jobStarted, in: store)
     try await store.connection.execute("DELETE FROM events WHERE job = $1", [job.value])
     #expect(try await store.outbox().pending == 0)
   }
 
-  @Test func `ten services that claim at once send each delivery once and in order`() async throws {
-    let store = try await open()
+  @Test(arguments: DatabaseKind.available)
+  func `ten services that claim at once send each delivery once and in order`(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
     let jobs = (0..<20).map { _ in JobID.random() }
     for job in jobs { _ = try await store.submit(Self.new(job, [Self.webhook("a")])) }
     for _ in 0..<5 { for job in jobs { try await append(.participantJoined, of: job, in: store) } }
