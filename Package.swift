@@ -427,7 +427,8 @@ let package = Package(
       ]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
-    tests(of: "S3", ["JSON", "Media", "ObjectStore", byteBuffer, sockets, http, logging], resources: [.copy("Fixtures")]),
+    tests(
+      of: "S3", ["JSON", "Media", "ObjectStore", byteBuffer, sockets, http, logging], resources: [.copy("Fixtures")]),
     tests(of: "Webhooks", ["JSON", "Media", byteBuffer, sockets, http]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),
     tests(

@@ -108,11 +108,14 @@ package final class Storer: Sendable {
   ///
   /// - Throws: as ``store(_:attempts:)``.
   package func storeAttempt(_ attempt: AttemptRecord, of job: JobID) async throws {
-    guard let record = try await store.storedJob(job), !record.deleted else { return }
-    if record.state.isEnded || record.manifestStoredAt != nil { return try await amend(job) }
-    guard isOfThisNode(attempt) else { return }
+    guard let record = try await store.storedJob(job), !record.deleted, isOfThisNode(attempt) else { return }
     let folder = folder(of: attempt)
-    guard try await blocking({ folder.exists }) else { return }
+    guard try await blocking({ folder.exists }) else {
+      guard attempt.storedAt == nil else { return }
+      // Nobody waits for files that nobody has.
+      return try await store.noteStored(attempt, description: try await missing(attempt, record).json)
+    }
+    if record.state.isEnded || record.manifestStoredAt != nil { return try await amend(job) }
     _ = try await storeFolder(of: attempt, job: record, path: try await objectPath(of: record))
     if settings.localRetention == nil { try await removeFolder(of: attempt) }
   }
