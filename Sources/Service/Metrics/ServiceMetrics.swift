@@ -19,7 +19,7 @@ package final class ServiceMetrics: Sendable {
 
   private let totals = Mutex(Totals())
 
-  package init(registry: MetricRegistry = MetricRegistry(families + uploadFamilies)) {
+  package init(registry: MetricRegistry = MetricRegistry(families)) {
     self.registry = registry
     // Values that are zero are shown from the start: an alert on an increase needs the value before it.
     for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
@@ -28,7 +28,9 @@ package final class ServiceMetrics: Sendable {
     for name in ["chatbot_database_errors_total", "chatbot_attempts_total"] { counter(name).increment(by: 0) }
   }
 
-  package static let families: [MetricFamily] = [
+  package static let families = jobFamilies + uploadFamilies
+
+  private static let jobFamilies: [MetricFamily] = [
     MetricFamily("chatbot_jobs", .gauge, "Jobs by state."),
     MetricFamily("chatbot_attempts_total", .counter, "Processes that were started for jobs."),
     MetricFamily("chatbot_job_ends_total", .counter, "Jobs that ended, by reason."),
