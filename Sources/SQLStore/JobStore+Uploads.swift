@@ -14,6 +14,16 @@ extension JobStore {
       """, [.text(object), .text(upload)])
   }
 
+  /// Returns the keys of objects below a prefix of which an upload has begun and not ended.
+  package func uploads(below prefix: String) async throws -> [String] {
+    let first = "\(prefix)/"
+    // The byte after the slash.
+    let rows = try await connection.execute(
+      "SELECT object FROM uploads WHERE object >= $1 AND object < $2 ORDER BY object",
+      [.text(first), .text("\(prefix)0")])
+    return try rows.map { try $0.text("object") }.filter { $0.utf8.starts(with: first.utf8) }
+  }
+
   /// Forgets an upload, if there is one.
   package func forgetUpload(of object: String) async throws {
     try await connection.execute("DELETE FROM uploads WHERE object = $1", [.text(object)])

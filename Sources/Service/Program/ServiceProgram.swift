@@ -110,7 +110,7 @@ package struct ServiceProgram: Sendable {
       } catch {
         logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
       }
-      try? await Task.sleep(for: Self.localInterval)
+      try? await ServiceTimer.sleep(for: Self.localInterval)
     }
     await probing
   }
@@ -126,7 +126,7 @@ package struct ServiceProgram: Sendable {
           logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
         }
       }
-      try? await Task.sleep(for: Self.retentionInterval)
+      try? await ServiceTimer.sleep(for: Self.retentionInterval)
     }
   }
 
@@ -142,7 +142,7 @@ package struct ServiceProgram: Sendable {
       if let end = result.withLock({ $0 }) { return try end.get() }
       if await supervisor.isDetached, deadline == nil { deadline = .now + shutdownTime }
       if let deadline, MonotonicInstant.now > deadline { return running.cancel() }
-      try await Task.sleep(for: .milliseconds(20))
+      try await ServiceTimer.sleep(for: .milliseconds(20))
     }
   }
 
@@ -160,12 +160,12 @@ package struct ServiceProgram: Sendable {
           retention: isRetentionDue ? configuration.retention.recordings?.milliseconds : nil)
       } catch {
         logger.error("A recording cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
-        try? await Task.sleep(for: .seconds(10))
+        try? await ServiceTimer.sleep(for: .seconds(10))
       }
       parts.metrics.note(await parts.supervisor.statuses())
       // Other nodes look as well.
       let interval = configuration.database == nil ? Self.deletionInterval : Self.sharedDeletionInterval
-      try? await Task.sleep(for: interval)
+      try? await ServiceTimer.sleep(for: interval)
     }
   }
 }

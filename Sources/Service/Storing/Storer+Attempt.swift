@@ -29,6 +29,7 @@ extension Storer {
       guard isOfThisNode(attempt), try await blocking({ folder.exists }) else { return try await missing(attempt, job) }
       let part = try await store(folder, of: attempt, job: job, path: path)
       try await store.noteStored(attempt, description: try part.json)
+      unstored.remove(attempt: attempt.attemptID)
       try reached(.attemptStored)
       return part
     }
@@ -114,7 +115,7 @@ extension Storer {
       guard MonotonicInstant.now < end else {
         throw StoringError("A file in \(folder.media.printable(utf8Bytes: 300)) is being written.")
       }
-      try await Task.sleep(for: .milliseconds(200))
+      try await ServiceTimer.sleep(for: .milliseconds(200))
     }
   }
 
