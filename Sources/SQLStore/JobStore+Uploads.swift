@@ -17,10 +17,9 @@ extension JobStore {
   /// Returns the keys of objects below a prefix of which an upload has begun and not ended.
   package func uploads(below prefix: String) async throws -> [String] {
     let first = "\(prefix)/"
-    // The byte after the slash.
+    // A pattern matches more than the prefix, since keys have underscores; no order of texts is the same in both databases.
     let rows = try await connection.execute(
-      "SELECT object FROM uploads WHERE object >= $1 AND object < $2 ORDER BY object",
-      [.text(first), .text("\(prefix)0")])
+      "SELECT object FROM uploads WHERE object LIKE $1 ORDER BY object", [.text("\(first)%")])
     return try rows.map { try $0.text("object") }.filter { $0.utf8.starts(with: first.utf8) }
   }
 

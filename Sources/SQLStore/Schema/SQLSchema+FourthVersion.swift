@@ -8,6 +8,6 @@ extension SQLSchema {
       upload TEXT NOT NULL,
       begun_at BIGINT NOT NULL
     )
-    """,
+    """
   ]
 }
