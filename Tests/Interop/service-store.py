@@ -1,12 +1,13 @@
 """Runs the built programs with moto as their store, disturbs them, and checks what is in the store at the end.
 
-Usage: service-store.py PROGRAMS FOLDER kills N | outage SECONDS | upload
+Usage: service-store.py PROGRAMS FOLDER kills N | outage SECONDS | full | upload
 
 PROGRAMS is the folder of chatbot and chatbot-service; FOLDER is made anew. The interpreter is one with moto and boto3.
 
 kills: a job is recorded and stored while a proxy disturbs half of the requests and the service is killed N times, also while it stores
-the end. outage: the store is away for some seconds, then refuses; copies on the machine go after their time. upload: chatbot --record
---store, with a recorder and an upload that are killed, and a store that refuses.
+the end. outage: the store is away for some seconds, then refuses; copies on the machine go after their time. full: the store is away until
+the disk of the data folder is full (a file system in memory, so it needs to be root, and holds if it is not). upload: chatbot --record --store,
+with a recorder and an upload that are killed, and a store that refuses.
 
 Exits with 1, after a line for each thing that does not hold.
 """
@@ -134,12 +135,12 @@ def start_service():
     return process
 
 
-def start_room(users=2):
+def start_room(users=2, size="160x120"):
     run("chatbot", "serve", "--port", str(server_port))
     time.sleep(2)
     for number in range(users):
         run("chatbot", "--server", f"ws://127.0.0.1:{server_port}", "--room", "100", "--name", f"user {number}", "--play",
-            "pattern", "--size", "160x120", "--fps", "15")
+            "pattern", "--size", size, "--fps", "15")
     time.sleep(2)
 
 
@@ -169,7 +170,7 @@ def check_store(prefix, name="recording.json"):
     return document
 
 
-def write_settings(more=""):
+def write_settings(more="", free="1MB"):
     with open(f"{folder}/config.yaml", "w") as file:
         file.write(f"""listen: 127.0.0.1:{port}
 data: {folder}/data
@@ -179,7 +180,7 @@ store:
   credentialsFile: {credentials}
 servers:
   main: ws://127.0.0.1:{server_port}
-limits: {{minimumFree: 1MB, cpu: 100}}
+limits: {{minimumFree: {free}, cpu: 100}}
 record: {{segment: 2s}}
 orphanLimit: 60s
 {more}
@@ -255,6 +256,42 @@ def outage(seconds):
     call("POST", f"/v1/jobs/{job}/stop")
     finish(job)
     wait("the folder goes", 60, lambda: not glob.glob(f"{folder}/data/jobs/*"))
+
+
+def full():
+    os.makedirs(f"{folder}/data")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", f"{folder}/data"], capture_output=True).returncode:
+        print("A file system in memory cannot be mounted.")
+        return
+    try:
+        write_settings(free="8MB")
+        start_room(size="640x480")
+        start_service()
+        job = call("POST", "/v1/jobs", '{"kind": "record", "room": "100"}')["id"]
+        wait("the first file", 30, lambda: metric('chatbot_uploads_total{result="stored"}'))
+        proxy.say("1 refuse")
+        wait("a full disk", 300, lambda: shutil.disk_usage(f"{folder}/data").free < 100_000)
+        time.sleep(10)
+        expect(read("/readyz")[0] == 503, "no job is accepted on a full disk")
+        proxy.say("0")
+        wait("free space", 150, lambda: shutil.disk_usage(f"{folder}/data").free > 5_000_000)
+        time.sleep(5)
+        call("POST", f"/v1/jobs/{job}/stop")
+
+        def ended():
+            state = call("GET", f"/v1/jobs/{job}")
+            return state if state["state"] in ("finished", "failed") else None
+
+        state = wait("the end of the job", 150, ended)
+        document = check_store("calls")
+        print("reason:", state and state["reason"], "complete:", document and document["complete"], "missing:",
+              document and document["missing"], flush=True)
+        expect(document and len(document["users"]) == 2, "both users")
+    finally:
+        for process in started[2:]:
+            process.kill()
+        time.sleep(1)
+        subprocess.run(["umount", "-l", f"{folder}/data"], capture_output=True)
 
 
 def record(out, url, *words, variables=None, log="record.log"):
@@ -354,6 +391,8 @@ try:
         kills(int(sys.argv[4]))
     elif mode == "outage":
         outage(float(sys.argv[4]))
+    elif mode == "full":
+        full()
     else:
         upload()
 finally:

@@ -196,7 +196,10 @@ extension ServiceProgram {
         let tokens = try Self.tokens(configuration, data, logger)
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
-        if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
+        if configuration.store.isRemote {
+          settings.localRetention = configuration.retention.local.milliseconds
+          settings.spareBytes = min(16 << 20, configuration.limits.minimumFree / 4)
+        }
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite
         let node = try Self.node(configuration, data, isShared: isShared)

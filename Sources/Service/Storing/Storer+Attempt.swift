@@ -161,10 +161,20 @@ extension Storer {
       record.bytes = object.bytes
       record.sha256 = object.sha256
       let event = record.kind == "log" ? nil : try FileEventData(record).json
-      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      try await note(record, ofAttempt: attemptID, event: event)
       unstored.remove(name)
       try reached(.fileNoted)
       return .stored(record)
+    }
+  }
+
+  /// Notes a file. Where the disk has no room for that, the spare room is given up, and the copies of what is noted make more.
+  private func note(_ record: FileRecord, ofAttempt attemptID: String, event: String?) async throws {
+    do {
+      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+    } catch let error as SQLError where error.kind == .full && spare?.release() == true {
+      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      try await removeLocalCopies { true }
     }
   }
 

@@ -208,6 +208,30 @@ struct SpoolTests {
     await running.end()
   }
 
+  @Test("Room is spared for the database while there is some, and given up once")
+  func spareRoom() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    let store = try await JobStore.open("\(fixture.path)/service.db")
+    var settings = Storer.Settings(data: fixture.path, program: ["\(fixture.path)/chatbot"])
+    settings.spareBytes = 1 << 20
+    let storer = Storer(store, objects: try await FileObjectStore.open("\(fixture.path)/store"), settings: settings)
+    let spare = "\(fixture.path)/spare"
+    try await storer.removeLocalCopies { true }
+    #expect(!FileManager.default.fileExists(atPath: spare))
+    try await storer.removeLocalCopies { false }
+    #expect(FileManager.default.fileExists(atPath: spare))
+    // A job without room in its database is stored with it.
+    let size = try #require(try await store.connection.execute("PRAGMA page_count").first?.integer("page_count"))
+    try await store.connection.execute("PRAGMA max_page_count = \(size)")
+    await #expect(throws: SQLError.self) { try await storer.store(fixture.job) }
+    #expect(!FileManager.default.fileExists(atPath: spare))
+    try await store.connection.execute("PRAGMA max_page_count = 1000000")
+    try await storer.store(fixture.job)
+    #expect(fixture.document?.complete == true)
+    await (store.connection as? SQLiteConnection)?.close()
+  }
+
   @Test("Copies of a job that has ended go after their time as a whole, and with its recording at once")
   func endedCopies() async throws {
     let running = try await Running()
