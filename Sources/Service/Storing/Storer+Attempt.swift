@@ -168,13 +168,15 @@ extension Storer {
     }
   }
 
-  /// Notes a file. Where the disk has no room for that, the spare room is given up, and the copies of what is noted make more.
+  /// Notes a file. Where the disk has no room for that, some of the spare room is given up. The copies of what is noted make more, of
+  /// which the spare room is taken first, before a recorder has it.
   private func note(_ record: FileRecord, ofAttempt attemptID: String, event: String?) async throws {
     do {
       try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
     } catch let error as SQLError where error.kind == .full && spare?.release() == true {
       try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
       try await removeLocalCopies { true }
+      try await blocking { [spare] in spare?.reserve() }
     }
   }
 

@@ -74,7 +74,7 @@ package final class Storer: Sendable {
     self.uploaded = uploaded
     self.reached = reached
     slots = AsyncSlots(settings.maximumAtOnce)
-    spare = settings.spareBytes.map { SpareSpace(folder: settings.data, bytes: $0) }
+    spare = settings.spareBytes.map { SpareSpace(folder: "\(settings.data)/spare", bytes: $0) }
   }
 
   /// Stores all that the attempts of a job have left behind, and removes their folders, unless they stay for some time. The processes
