@@ -248,6 +248,29 @@ import Testing
     #expect(error?.kind == .timeout)
   }
 
+  /// A server that refuses a request before it has read the body, and closes the connection.
+  @Test(arguments: [1_000, 20 << 20]) func anAnswerThatIsLostEachTimeIsFoundOutWithoutABody(_ bytes: Int) async throws {
+    let test = try StoreUnderTest()
+    try await test.store.probe()
+    test.model.change { state in
+      state.intercept = { request, state in
+        guard request.method == "PUT" else { return nil }
+        if bytes == 1_000 { state.objects["pre/fix/a"] = ModelStore.Object(bytes: [1], headers: [:]) }
+        if bytes != 1_000, state.nextUpload == 3 { state.uploads = [:] }
+        if bytes != 1_000, state.nextUpload > 3 { return nil }
+        throw S3TransportError.connection("reset")
+      }
+    }
+    let file = try folder.file("a", bytes: bytes)
+    if bytes == 1_000 {
+      let error = await #expect(throws: ObjectStoreError.self) { try await test.store.put(file, at: try key("a")) }
+      #expect(error?.kind == .exists)
+    } else {
+      _ = try await test.store.put(file, at: try key("a"))
+      #expect(test.model.objects["pre/fix/a"]?.bytes == (try folder.content("a")))
+    }
+  }
+
   @Test func anObjectThatIsNotWholeAfterItWasStoredIsReported() async throws {
     let test = try StoreUnderTest()
     test.model.change { state in

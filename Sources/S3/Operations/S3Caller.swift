@@ -49,9 +49,15 @@ final class S3Caller: Sendable {
 
   /// Carries out an operation.
   ///
-  /// - Parameter patience: how long it is tried again after failures that may pass; nil: for as long as the task is not cancelled.
-  /// - Throws: an ``S3Failure`` or `CancellationError`.
-  func perform(_ operation: S3Operation, patience: Duration?) async throws -> S3Response {
+  /// - Parameters:
+  ///   - patience: how long it is tried again after failures that may pass; nil: for as long as the task is not cancelled.
+  ///   - check: called before each further try after one without an answer; what it throws ends the tries. A server may refuse a
+  ///     request before it has read the body, and close the connection, so that its answer is lost each time. So something without a
+  ///     body is asked then.
+  /// - Throws: an ``S3Failure``, what `check` throws, or `CancellationError`.
+  func perform(
+    _ operation: S3Operation, patience: Duration?, check: (() async throws -> Void)? = nil
+  ) async throws -> S3Response {
     var backoff = Backoff()
     var waited = Duration.zero
     var isReported = false
@@ -70,6 +76,7 @@ final class S3Caller: Sendable {
           logger.warning("\(failure.description) It is tried again.")
         }
         try await timing.sleep(delay)
+        if failure.isUnanswered { try await check?() }
       }
     }
   }

@@ -25,6 +25,8 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
   var description: String
   /// Whether other credentials may help.
   var mayBeCredentials = false
+  /// Whether there was no answer.
+  var isUnanswered = false
   /// The error code of the server; empty if it said none.
   var code = ""
 
@@ -35,7 +37,9 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
 
   init(_ error: S3TransportError) {
     switch error {
-    case .timeout, .connection: self.init(.again(after: nil), error.description)
+    case .timeout, .connection:
+      self.init(.again(after: nil), error.description)
+      isUnanswered = true
     case .tooLarge, .source: self.init(.failed, error.description)
     }
   }

@@ -48,7 +48,10 @@ struct S3Uploader: Sendable {
         _ = try await caller.perform(
           .put(
             key, body, digest: object.sha256, attributes(object), isConditional: support != .unsupported, pacer: pacer),
-          patience: patience)
+          patience: patience
+        ) {
+          guard try await head(key, patience: patience) == nil else { throw S3Failure(.exists, "\(key) exists.") }
+        }
         return try await verify(key, object, patience: patience)
       } catch let failure as S3Failure where failure.consequence == .exists {
         if let found = try await head(key, patience: patience) { return try confirm(found, object, key) }
@@ -246,7 +249,9 @@ struct S3Uploader: Sendable {
       key, id, number: part.number, .file(file, part.range), digest: part.digest, pacer: pacer)
     let response: S3Response
     do {
-      response = try await caller.perform(operation, patience: nil)
+      response = try await caller.perform(operation, patience: nil) {
+        _ = try await caller.perform(.listParts(key, id, after: part.number), patience: nil)
+      }
     } catch var failure as S3Failure where failure.consequence == .missing {
       failure.consequence = .uploadGone
       throw failure
