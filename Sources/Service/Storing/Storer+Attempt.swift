@@ -176,7 +176,7 @@ extension Storer {
     } catch let error as SQLError where error.kind == .full && spare?.release() == true {
       try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
       try await removeLocalCopies { true }
-      try await blocking { [spare] in spare?.reserve() }
+      if let spare { try await blocking { spare.reserve() } }
     }
   }
 
