@@ -14,7 +14,7 @@ package final class ServiceMetrics: Sendable {
   /// What the counters whose sums others have were set to.
   private let raised = Mutex<[String: Double]>([:])
 
-  package init(registry: MetricRegistry = MetricRegistry(families + uploadFamilies)) {
+  package init(registry: MetricRegistry = MetricRegistry(families)) {
     self.registry = registry
     // Values that are zero are shown from the start: an alert on an increase needs the value before it.
     for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
@@ -27,7 +27,7 @@ package final class ServiceMetrics: Sendable {
     for state in DeliveryState.allCases where state != .pending { webhooks(state).increment(by: 0) }
   }
 
-  package static var families: [MetricFamily] { MetricFamily.media + ofService }
+  package static var families: [MetricFamily] { MetricFamily.media + ofService + uploadFamilies }
   private static let ofService: [MetricFamily] = [
     MetricFamily("chatbot_jobs", .gauge, "Jobs by state."),
     MetricFamily("chatbot_attempts_total", .counter, "Processes that were started for jobs."),

@@ -209,7 +209,10 @@ extension ServiceProgram {
         let tokens = try Self.tokens(configuration, data, logger)
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
-        if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
+        if configuration.store.isRemote {
+          settings.localRetention = configuration.retention.local.milliseconds
+          settings.spareBytes = min(16 << 20, configuration.limits.minimumFree / 4)
+        }
         webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite

@@ -1,5 +1,7 @@
 import JSON
+import ObjectStore
 import OptionValues
+import S3
 import Service
 import Testing
 
