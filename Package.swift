@@ -239,7 +239,7 @@ let package = Package(
       ]),
     module("SQLStore", ["CPostgreSQL", "CSQLite", "CThreads", "JSON", "JobProtocol", "Media", "OptionValues"]),
     module("ObjectStore", ["COpenSSL", "JSON", "JobProtocol", "Media"]),
-    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", byteBuffer, http, httpClient, logging]),
+    module("S3", ["COpenSSL", "JSON", "Media", "ObjectStore", "OptionValues", byteBuffer, http, httpClient, logging]),
     module(
       "Webhooks", ["COpenSSL", "JSON", "LocalInterfaces", "Media", byteBuffer, sockets, http, httpClient, logging]),
     module("PrometheusText", [coreMetrics]),
@@ -254,8 +254,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot-service",
       dependencies: [
-        "CommandSettings", "JobProtocol", "JSON", "Media", "Service", "OptionValues", byteBuffer, logging, lifecycle,
-        arguments,
+        "CommandSettings", "JobProtocol", "JSON", "Media", "ObjectStore", "S3", "Service", "OptionValues", byteBuffer,
+        logging, lifecycle, arguments,
       ],
       swiftSettings: rules),
 
@@ -267,6 +267,9 @@ let package = Package(
     .executableTarget(
       name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
       path: "Benchmarks/Instructions", swiftSettings: rules),
+    .executableTarget(
+      name: "upload-speed", dependencies: ["ObjectStore", "S3", logging], path: "Benchmarks/Uploads",
+      exclude: ["sink.py"], swiftSettings: rules),
     // Programs that use the libraries as other packages do.
     .executableTarget(
       name: "RecordCall", dependencies: ["Call", "Recorder", "SkyRTC"], path: "Examples/RecordCall",
@@ -412,7 +415,8 @@ let package = Package(
       ]),
     tests(of: "SQLStore", ["JobProtocol", "Media"]),
     tests(of: "ObjectStore", ["JobProtocol", "Media"]),
-    tests(of: "S3", ["JSON", "Media", "ObjectStore", byteBuffer, sockets, http], resources: [.copy("Fixtures")]),
+    tests(
+      of: "S3", ["JSON", "Media", "ObjectStore", byteBuffer, sockets, http, logging], resources: [.copy("Fixtures")]),
     tests(of: "Webhooks", ["JSON", "Media", byteBuffer, sockets, http]),
     tests(of: "PrometheusText", [coreMetrics, metrics]),
     tests(

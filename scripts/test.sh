@@ -115,12 +115,10 @@ if [[ $what == all || $what == end-to-end || $what == service ]]; then
     python=$PWD/.build/python/socketio$generation/bin/python3
     [[ ! -x $python ]] || export "CHATBOT_SOCKETIO_PYTHON$generation=$python"
   done
-  python=$PWD/.build/python/ffmpeg/bin/python3
-  [[ ! -x $python ]] || export "CHATBOT_FFMPEG_PYTHON=$python"
-  python=$PWD/.build/python/api/bin/python3
-  [[ ! -x $python ]] || export "CHATBOT_API_PYTHON=$python"
-  python=$PWD/.build/python/webhooks/bin/python3
-  [[ ! -x $python ]] || export "CHATBOT_WEBHOOKS_PYTHON=$python"
+  for name in ffmpeg api webhooks moto swift; do
+    python=$PWD/.build/python/$name/bin/python3
+    [[ ! -x $python ]] || export "CHATBOT_${name^^}_PYTHON=$python"
+  done
 fi
 
 [[ $what != all ]] || lint_sources

@@ -23,6 +23,28 @@ package protocol ObjectStore: Sendable {
 
   /// The bytes that are free; nil if there is no limit.
   var freeBytes: Int64? { get async throws }
+
+  /// Returns a URL with which anybody can read an object for some time, without further credentials.
+  ///
+  /// - Parameter lifetime: in whole seconds, at most 7 days.
+  /// - Returns: nil if the store has no such links, as a folder; then the object is read by ``open(_:)``.
+  func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String?
+
+  /// A sentence that says why the store refuses what is asked: rights, credentials, a wrong region. Nil while it refuses nothing.
+  /// It needs an operator, so the service shows it at once.
+  var problem: String? { get }
+
+  /// Finds out whether the store allows all that is needed. To be called at the start, and now and then while there is a
+  /// ``problem``.
+  ///
+  /// - Throws: an ``ObjectStoreError``, of the kind `refused` if an operator must change something.
+  func probe() async throws
+}
+
+extension ObjectStore {
+  package func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String? { nil }
+  package var problem: String? { nil }
+  package func probe() async throws {}
 }
 
 /// An object in a store.

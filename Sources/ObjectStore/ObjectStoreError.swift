@@ -15,6 +15,8 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case notAFile
     /// Another process writes what is to be stored.
     case busy
+    /// The store refuses it until an operator changes something: rights, credentials, the region.
+    case refused
     case storage
   }
 

@@ -63,6 +63,14 @@ extension JobStore {
     }
   }
 
+  /// Returns the row of a file that is in the object store; nil if it is not noted.
+  package func file(_ name: String, attempt: Int64, of job: JobID) async throws -> FileRecord? {
+    try await connection.execute(
+      "SELECT * FROM files WHERE job = $1 AND attempt = $2 AND name = $3",
+      [job.value, .integer(attempt), .text(name)]
+    ).first.map { try FileRecord($0) }
+  }
+
   /// Returns a job, whatever its project is.
   package func storedJob(_ job: JobID) async throws -> JobRecord? {
     try await connection.execute("SELECT * FROM jobs WHERE id = $1", [job.value]).first.map { try JobRecord($0) }

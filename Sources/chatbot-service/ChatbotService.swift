@@ -16,7 +16,8 @@ struct ChatbotService: AsyncParsableCommand {
       """,
     version: ServiceVersion.text,
     subcommands: [
-      RunCommand.self, JobsCommand.self, TokenCommand.self, CheckConfigCommand.self, ManualCommand.self,
+      RunCommand.self, JobsCommand.self, UploadCommand.self, TokenCommand.self, CheckConfigCommand.self,
+      ManualCommand.self,
     ],
     defaultSubcommand: RunCommand.self)
 }
@@ -31,6 +32,11 @@ enum ServiceExit {
   static let usage = ExitCode(64)
   static let unavailable = ExitCode(69)
   static let failure = ExitCode(1)
+  static let noInput = ExitCode(66)
+  /// Not everything was stored (EX_IOERR).
+  static let incomplete = ExitCode(74)
+  static let tryAgain = ExitCode(75)
+  static let noPermission = ExitCode(77)
 
   /// Writes a sentence on standard error.
   static func report(_ sentence: String) {

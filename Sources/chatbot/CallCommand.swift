@@ -16,20 +16,31 @@ struct CallCommand: AsyncParsableCommand {
     let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
-      let runner = CallRunner(settings: try options.settings(), console: console, log: log)
+      let settings = try options.settings()
+      let upload = try await StoreUpload.begin(options, console: console, log: log)
+      let runner = CallRunner(settings: settings, console: console, log: log)
       let failure = Mutex<CallFailure?>(nil)
       let (isRecording, ending) = (options.record != nil, options.ending)
-      let outcome = try await runner.stay { outcome in
-        let report = OutcomeReport(outcome: outcome, options: ending, console: console)
-        let problem = report.write(isRecording: isRecording)
-        if let problem { console.report(problem.sentence) }
-        failure.withLock { $0 = problem }
+      let result: Result<RoomCall.Outcome, any Error>
+      do {
+        result = .success(
+          try await runner.stay { outcome in
+            let report = OutcomeReport(outcome: outcome, options: ending, console: console)
+            let problem = report.write(isRecording: isRecording)
+            if let problem { console.report(problem.sentence) }
+            failure.withLock { $0 = problem }
+          })
+      } catch {
+        result = .failure(error)
       }
+      let storeFailure = await upload?.finish()
+      let outcome = try result.get()
       try runner.check(outcome)
       if isRecording { try OutcomeReport(outcome: outcome, options: ending, console: console).check() }
       if let failure = outcome.failure { throw failure }
       // It has been reported.
       if let failure = failure.withLock(\.self) { throw failure.code.exitCode }
+      if let storeFailure { throw storeFailure.code.exitCode }
     }
   }
 }

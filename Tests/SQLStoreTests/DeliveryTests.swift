@@ -24,7 +24,9 @@ struct DeliveryTests {
   private let clock = Clock()
   private let job = JobID.random()
 
-  private func open(_ kind: DatabaseKind, _ webhooks: [NewWebhook] = [Self.webhook()]) async throws -> JobStore {
+  private func open(
+    _ kind: DatabaseKind, _ webhooks: [NewWebhook] = [Self.webhook()]
+  ) async throws -> JobStore {
     let clock = clock
     let connection = ClockedConnection(try await databases.make(kind).connect(connections: 8)) { clock.now }
     try await SQLSchema.migrate(connection)
@@ -82,9 +84,9 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `an event becomes a delivery for each receiver that wants it, and goes with its transaction`(
-    _ kind: DatabaseKind
-  ) async throws {
+  func `an event becomes a delivery for each receiver that wants it, and goes with its transaction`(kind: DatabaseKind)
+    async throws
+  {
     struct Stop: Error {}
     let store = try await open(
       kind, [Self.webhook("a", "job.*"), Self.webhook("b", "recording.finished", "participant.*")])
@@ -112,7 +114,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `the next event of a job is sent to a receiver when the one before was delivered`(_ kind: DatabaseKind)
+  func `the next event of a job is sent to a receiver when the one before was delivered`(kind: DatabaseKind)
     async throws
   {
     let store = try await open(kind)
@@ -130,7 +132,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `one receiver that fails keeps back only its own events of its job`(_ kind: DatabaseKind) async throws {
+  func `one receiver that fails keeps back only its own events of its job`(kind: DatabaseKind) async throws {
     let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     let other = JobID.random()
     _ = try await store.submit(Self.new(other, [Self.webhook("a")]))
@@ -151,7 +153,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `an event of a job whose receiver waits for a try waits as long`(_ kind: DatabaseKind) async throws {
+  func `an event of a job whose receiver waits for a try waits as long`(kind: DatabaseKind) async throws {
     let store = try await open(kind)
     try await append(.jobStarted, in: store)
     let first = try await claim(store)[0]
@@ -167,7 +169,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `a claim ends by itself, and its late result changes nothing`(_ kind: DatabaseKind) async throws {
+  func `a claim ends by itself, and its late result changes nothing`(kind: DatabaseKind) async throws {
     let store = try await open(kind)
     try await append(.jobStarted, in: store)
     let lost = try await claim(store)[0].delivery
@@ -187,7 +189,7 @@ struct DeliveryTests {
 
   @Test(arguments: DatabaseKind.available)
   func `a delivery is dead after 24 hours, and the next one follows at once and is tried at least once`(
-    _ kind: DatabaseKind
+    kind: DatabaseKind
   ) async throws {
     let store = try await open(kind)
     try await append(.jobStarted, in: store)
@@ -209,7 +211,7 @@ struct DeliveryTests {
 
   @Test(arguments: DatabaseKind.available)
   func `a dead delivery can be replayed, in order with other replays, and later events do not wait for it`(
-    _ kind: DatabaseKind
+    kind: DatabaseKind
   ) async throws {
     let store = try await open(kind)
     for _ in 1...3 { try await append(.participantJoined, in: store) }
@@ -241,7 +243,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `a receiver that wants no more gets no more of that job, but of others`(_ kind: DatabaseKind) async throws {
+  func `a receiver that wants no more gets no more of that job, but of others`(kind: DatabaseKind) async throws {
     let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     let other = JobID.random()
     _ = try await store.submit(Self.new(other, [Self.webhook("a")]))
@@ -263,7 +265,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `a receiver that has enough to do is left out`(_ kind: DatabaseKind) async throws {
+  func `a receiver that has enough to do is left out`(kind: DatabaseKind) async throws {
     let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     try await append(.jobStarted, in: store)
     let due = try await claim(store, notTo: ["https://a.example:443", "https://c.example:443"])
@@ -272,7 +274,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `lists have pages, and only what is of the project`(_ kind: DatabaseKind) async throws {
+  func `lists have pages, and only what is of the project`(kind: DatabaseKind) async throws {
     let store = try await open(kind, [Self.webhook("a"), Self.webhook("b")])
     let other = JobID.random()
     _ = try await store.submit(Self.new(other, [Self.webhook("a")], project: "q"))
@@ -293,7 +295,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `deliveries go with their events`(_ kind: DatabaseKind) async throws {
+  func `deliveries go with their events`(kind: DatabaseKind) async throws {
     let store = try await open(kind)
     try await append(.jobStarted, in: store)
     try await store.connection.execute("DELETE FROM events WHERE job = $1", [job.value])
@@ -301,7 +303,7 @@ struct DeliveryTests {
   }
 
   @Test(arguments: DatabaseKind.available)
-  func `ten services that claim at once send each delivery once and in order`(_ kind: DatabaseKind) async throws {
+  func `ten services that claim at once send each delivery once and in order`(kind: DatabaseKind) async throws {
     let store = try await open(kind)
     let jobs = (0..<20).map { _ in JobID.random() }
     for job in jobs { _ = try await store.submit(Self.new(job, [Self.webhook("a")])) }

@@ -106,3 +106,22 @@ struct JobStoreStoringTests {
     for job in jobs { #expect(events.filter { $0.job == job }.map(\.sequence) == [1, 2, 3]) }
   }
 }
+
+@Suite("Uploads in parts that have begun")
+struct JobStoreUploadTests {
+  @Test("An upload is noted, replaced and forgotten, and is there after the database was opened again")
+  func uploads() async throws {
+    let database = try TemporaryDatabase()
+    let store = try await database.open()
+    #expect(try await store.upload(of: "d/a") == nil)
+    try await store.noteUpload("first", of: "d/a")
+    try await store.noteUpload("second", of: "d/a")
+    try await store.noteUpload("other", of: "d/b")
+    let again = try await database.open()
+    #expect(try await again.upload(of: "d/a") == "second")
+    try await again.forgetUpload(of: "d/a")
+    try await again.forgetUpload(of: "d/none")
+    #expect(try await store.upload(of: "d/a") == nil)
+    #expect(try await store.upload(of: "d/b") == "other")
+  }
+}

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,4 +160,12 @@ void cprocesses_signal(pid_t child, int number) {
   kill(-child, number);
   // It may have joined another group.
   kill(child, number);
+}
+
+void cprocesses_overwrite_variables(const char *prefix) {
+  size_t length = strlen(prefix);
+  for (char **variable = environ; variable && *variable; variable++) {
+    char *value = strchr(*variable, '=');
+    if (value && !strncmp(*variable, prefix, length)) memset(value + 1, 0, strlen(value + 1));
+  }
 }

@@ -60,17 +60,9 @@ final class ClosedFiles: Sendable {
   /// - Parameter former: the names of files that an earlier process of the job left.
   func addRest(except former: Set<String>) {
     for name in Self.names(in: folder).sorted() where !former.contains(name) {
-      guard let kind = Self.kind(of: name) else { continue }
+      guard let kind = JournalEvent.ClosedFile.Kind(fileName: name) else { continue }
       add(File(name: name, kind: kind))
     }
-  }
-
-  /// The kind of a file that a call leaves beside media and manifests; nil for others.
-  static func kind(of name: String) -> JournalEvent.ClosedFile.Kind? {
-    if name.hasPrefix(".") { return nil }
-    if name == "report.json" || name == "report.html" { return .report }
-    if name.hasSuffix(".session.json") { return .summary }
-    return name.hasSuffix(".chat.jsonl") || name.hasSuffix(".vtt") ? .chat : nil
   }
 
   /// The names of the regular files of a folder.

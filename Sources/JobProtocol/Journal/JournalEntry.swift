@@ -108,6 +108,21 @@ package enum JournalEvent: Sendable, Hashable {
       case summary
       /// The verdict of a check.
       case report
+
+      /// The kind of a file that a call leaves beside media and manifests, by its name; nil for others.
+      package init?(fileName name: String) {
+        func ends(_ ending: String) -> Bool { name.utf8.reversed().starts(with: ending.utf8.reversed()) }
+        guard name.utf8.first != UInt8(ascii: ".") else { return nil }
+        if name.utf8.elementsEqual("report.json".utf8) || name.utf8.elementsEqual("report.html".utf8) {
+          self = .report
+        } else if ends(".session.json") {
+          self = .summary
+        } else if ends(".chat.jsonl") || ends(".vtt") {
+          self = .chat
+        } else {
+          return nil
+        }
+      }
     }
 
     /// Below the folder of media; without a folder of its own.

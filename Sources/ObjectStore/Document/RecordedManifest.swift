@@ -55,6 +55,8 @@ package struct RecordedManifest: Sendable, Hashable, Codable {
 
   package var user: String
   package var name: String?
+  /// Nil if the manifest does not say it.
+  package var room: String?
   package var stream: Int64
   /// Milliseconds since 1970.
   package var start: Int64
@@ -92,6 +94,7 @@ package struct RecordedManifest: Sendable, Hashable, Codable {
     else { return nil }
     user = text.user.string.prefix(utf8Bytes: Self.maximumTextBytes)
     name = text.name?.string.prefix(utf8Bytes: Self.maximumTextBytes)
+    room = text.room?.string.prefix(utf8Bytes: Self.maximumTextBytes)
     stream = Int64(min(max(text.stream?.number ?? 1, 1), 1_000))
     self.start = start.milliseconds
     finished = text.finished
@@ -150,6 +153,7 @@ private struct ManifestText: Decodable {
   var finished: Bool
   var user: UntrustedText
   var name: UntrustedText?
+  var room: UntrustedText?
   var stream: Stream?
   var start: UntrustedText
   var endReason: UntrustedText?

@@ -8,6 +8,21 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
   /// The last part of its key.
   package static let name = "recording.json"
 
+  /// The last part of the key of a later description of the same recording: `recording.2.json` and so on.
+  ///
+  /// - Parameter number: from 1, which is ``name``.
+  package static func name(_ number: Int64) -> String { number > 1 ? "recording.\(number).json" : name }
+
+  /// The number of the description with this name; nil if it is the name of another file.
+  package static func number(ofName text: String) -> Int64? {
+    if text.utf8.elementsEqual(name.utf8) { return 1 }
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[1].count <= 6, let number = Int64(String(decoding: parts[1], as: UTF8.self)),
+      number > 1, text.utf8.elementsEqual(name(number).utf8)
+    else { return nil }
+    return number
+  }
+
   package var version = RecordingDocument.currentVersion
   package var writer = "chatbot-service"
   package var job: String
@@ -21,7 +36,7 @@ package struct RecordingDocument: Sendable, Hashable, Codable {
   package var attempts: [Attempt] = []
   /// The users of whom there is a recording or a gap, by their ids.
   package var users: [User] = []
-  /// All objects but this one, by their keys.
+  /// All objects but the descriptions of the recording, by their keys.
   package var objects: [Object] = []
   package var missing: [Missing] = []
 

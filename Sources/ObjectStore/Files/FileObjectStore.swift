@@ -111,7 +111,7 @@ package final class FileObjectStore: ObjectStore {
     try reached(.written)
     try draft.finish()
     try reached(.synchronized)
-    guard link(draft.path, target) == 0 else {
+    guard Glibc.link(draft.path, target) == 0 else {
       if errno == EEXIST { return try confirm(key, is: object) }
       throw ObjectStoreError.system("linked", target)
     }

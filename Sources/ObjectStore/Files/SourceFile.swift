@@ -10,9 +10,10 @@ package final class SourceFile: Sendable {
   package let size: Int64
   private let descriptor: Int32
 
+  /// - Parameter locks: false for a file that another process may write and that is read nevertheless.
   /// - Throws: an ``ObjectStoreError`` of the kind `missing`, `notAFile` or `storage`, or `busy` if another process writes it.
-  package convenience init(path: String) throws(ObjectStoreError) {
-    try self.init(path: path, descriptor: Glibc.open(path, SourceFile.flags))
+  package convenience init(path: String, locks: Bool = true) throws(ObjectStoreError) {
+    try self.init(path: path, descriptor: Glibc.open(path, SourceFile.flags), locks: locks)
   }
 
   /// - Parameters:
@@ -26,14 +27,14 @@ package final class SourceFile: Sendable {
   /// Non-blocking, so that opening a pipe does not wait for its other end.
   private static let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
 
-  private init(path: String, descriptor: Int32) throws(ObjectStoreError) {
+  private init(path: String, descriptor: Int32, locks: Bool = true) throws(ObjectStoreError) {
     guard descriptor >= 0 else { throw .system("opened", path) }
     var about = stat()
     guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
       throw ObjectStoreError(.notAFile, "\(path.printable(utf8Bytes: 500)) is not a plain file.")
     }
-    if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
+    if locks, flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
       close(descriptor)
       throw ObjectStoreError(.busy, "\(path.printable(utf8Bytes: 500)) is being written.")
     }
@@ -72,6 +73,22 @@ package final class SourceFile: Sendable {
     }
     guard let sha256 = digest.end() else { throw ObjectStoreError(.storage, "OpenSSL has no SHA-256.") }
     return StoredObject(bytes: offset, sha256: sha256)
+  }
+
+  /// Reads from a position; for a thread that may wait.
+  ///
+  /// - Returns: the number of bytes, which is lower than the size of the buffer only at the end of the file.
+  package func read(from offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(ObjectStoreError) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let got = pread(
+        descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+      if got < 0, errno == EINTR { continue }
+      if got < 0 { throw .system("read", path) }
+      if got == 0 { break }
+      done += got
+    }
+    return done
   }
 
   /// Reads the whole file; for a thread that may wait.

@@ -79,7 +79,7 @@ extension JobStore {
   package func noteStored(_ attempt: AttemptRecord, description: String) async throws {
     try await connection.execute(
       """
-      UPDATE attempts SET stored_at = now_ms(), description = $3
+      UPDATE attempts SET stored_at = now_ms(), description = $3, ended_at = COALESCE(ended_at, now_ms())
       WHERE job = $1 AND attempt_id = $2 AND stored_at IS NULL
       """, [attempt.job.value, .text(attempt.attemptID), .text(description)])
   }

@@ -50,5 +50,5 @@ package enum SQLSchema {
   }
 
   /// The statements of each version. What a release has made is never changed.
-  package static let migrations: [[String]] = [firstVersion, secondVersion, thirdVersion]
+  package static let migrations: [[String]] = [firstVersion, secondVersion, thirdVersion, fourthVersion]
 }

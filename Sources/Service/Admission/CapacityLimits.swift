@@ -11,6 +11,6 @@ enum CapacityLimits {
       processors: part(machine.processors, limits.cpu),
       memory: machine.memory.map { part($0, limits.memory) } ?? .max,
       udpPorts: configuration.media.udpPorts.map { max(part(Int64($0.count), limits.udpPorts), 1) },
-      minimumFreeDisk: limits.minimumFree)
+      minimumFreeDisk: configuration.minimumFreeForJobs)
   }
 }

@@ -58,7 +58,8 @@ package struct LeavingAttempt: Sendable, Hashable {
   private var isTerminated = false
   /// When the last signal that ends it was sent.
   private var killedAt: MonotonicInstant?
-  private var sending: Set<String> = []
+  /// Nil before the process has said it.
+  private var sending: Set<String>?
 
   /// - Returns: the attempt and what to do first.
   package static func begin(
@@ -110,7 +111,7 @@ package struct LeavingAttempt: Sendable, Hashable {
       return []
     case .successor(let hasJoined, let keyframes, let isOver):
       guard case .overlapping = phase else { return [] }
-      let isComplete = hasJoined && (!needsVideo || sending.isSubset(of: keyframes))
+      let isComplete = hasJoined && (!needsVideo || sending?.isSubset(of: keyframes) == true)
       return isOver || isComplete ? stop(now) : []
     case .processDied:
       phase = .over

@@ -14,7 +14,7 @@ package struct NodeDrain: Sendable, Hashable {
   }
 
   /// A job that has begun and has not ended.
-  package struct Job: Sendable, Hashable {
+  package struct RunningJob: Sendable, Hashable {
     package var id: JobID
     /// Whether another process can go on with it: it runs, and does not end already.
     package var isMovable: Bool
@@ -68,14 +68,14 @@ package struct NodeDrain: Sendable, Hashable {
   /// - Parameters:
   ///   - jobs: all that the node has.
   ///   - hasSuccessor: whether another node could take a job.
-  package mutating func next(_ jobs: [Job], hasSuccessor: Bool, at now: MonotonicInstant) -> [Action] {
+  package mutating func next(_ jobs: [RunningJob], hasSuccessor: Bool, at now: MonotonicInstant) -> [Action] {
     guard now >= deadline else { return [] }
     let known = Set(jobs.map(\.id))
     steps = steps.filter { known.contains($0.key) }
     return jobs.flatMap { next($0, hasSuccessor: hasSuccessor, now) }
   }
 
-  private mutating func next(_ job: Job, hasSuccessor: Bool, _ now: MonotonicInstant) -> [Action] {
+  private mutating func next(_ job: RunningJob, hasSuccessor: Bool, _ now: MonotonicInstant) -> [Action] {
     switch steps[job.id] {
     case nil:
       guard job.isMovable, hasSuccessor else { return endIfEnding(job.id) }

@@ -1,7 +1,6 @@
 import JSON
 import JobProtocol
 import Media
-import ObjectStore
 import OptionValues
 import SQLStore
 import Yams
@@ -63,7 +62,10 @@ extension ServiceConfiguration {
               "recordings": {
                 configuration.retention.recordings = reader.time(
                   $0, "recordings", atLeast: TimeSpan(milliseconds: 60_000))
-              }
+              },
+              "local": {
+                configuration.retention.local = reader.time($0, "local") ?? configuration.retention.local
+              },
             ])
         },
         "drainTimeout": {
@@ -158,31 +160,6 @@ extension ServiceConfiguration {
     if !database.url.isEmpty { return database }
     if reader.problems.count == before { reader.report("“database” needs a “url”.", at: node) }
     return nil
-  }
-
-  private static func store(_ node: Node, _ reader: SettingsReader) -> Store {
-    var store = Store()
-    reader.mapping(
-      node, "store",
-      [
-        "url": { node in
-          guard let url = reader.text(node, "url") else { return }
-          guard url.utf8.starts(with: "file:///".utf8) else {
-            reader.report("“url” must be the URL of a folder, like file:///var/lib/chatbot/store.", at: node)
-            return
-          }
-          store.url = url
-        },
-        "path": { node in
-          guard let path = reader.text(node, "path", maximumBytes: 200) else { return }
-          do throws(ObjectPathTemplate.Problem) {
-            store.path = try ObjectPathTemplate(path)
-          } catch {
-            reader.report(error.description, at: node)
-          }
-        },
-      ])
-    return store
   }
 
   private static func servers(_ node: Node, _ reader: SettingsReader) -> [String: Server] {

@@ -1,5 +1,5 @@
 package import JSON
-package import ObjectStore
+internal import Media
 package import OptionValues
 
 /// The settings of the service. Each has a default, so that no file is needed.
@@ -51,6 +51,16 @@ package struct ServiceConfiguration: Sendable, Hashable {
 
   package init() {}
 
+  /// The options that `record` jobs have which do not give them. With a store of S3, files have segments: what is lost with a
+  /// machine is the open one.
+  package var recordDefaults: [String: JSONValue] {
+    guard store.isRemote, record["segment"] == nil else { return record }
+    return record.merging(["segment": .string("60s")]) { own, _ in own }
+  }
+
+  /// The free space below which no job is accepted, in bytes. With a store of S3, copies of stored files make room before that.
+  package var minimumFreeForJobs: Int64 { store.isRemote ? limits.minimumFree / 2 : limits.minimumFree }
+
   /// The name of the server that a job gets which names none, where several are configured.
   package static let defaultServer = "main"
 
@@ -74,13 +84,6 @@ package struct ServiceConfiguration: Sendable, Hashable {
     package init(url: String) {
       self.url = url
     }
-  }
-
-  package struct Store: Sendable, Hashable {
-    /// A `file:` URL; nil: `DATA/store`.
-    package var url: String?
-    /// The beginning of a job's object keys.
-    package var path = ObjectPathTemplate.standard
   }
 
   package struct Server: Sendable, Hashable {
@@ -125,6 +128,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package struct Retention: Sendable, Hashable {
     /// After which time since its end a recording is deleted; nil: never.
     package var recordings: TimeSpan?
+    /// How long files stay on this machine after they were stored in S3.
+    package var local = TimeSpan(milliseconds: 3_600_000)
   }
 
   package struct Page: Sendable, Hashable {

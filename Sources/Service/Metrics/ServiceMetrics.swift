@@ -20,11 +20,12 @@ package final class ServiceMetrics: Sendable {
 
   private let totals = Mutex(Totals())
 
-  package init(registry: MetricRegistry = MetricRegistry(families)) {
+  package init(registry: MetricRegistry = MetricRegistry(families + uploadFamilies)) {
     self.registry = registry
     // Values that are zero are shown from the start: an alert on an increase needs the value before it.
     for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
     for reason in JobEndReason.allCases { ends(reason).increment(by: 0) }
+    showUploads()
     for name in ["chatbot_database_errors_total", "chatbot_attempts_total", "chatbot_takeovers_total"] {
       counter(name).increment(by: 0)
     }

@@ -492,6 +492,7 @@ function describe(event) {
     case "recording.paused": case "recording.resumed":
       return `${data.users ? data.users.join(", ") : "everybody"}, effective at ${clock(data.effectiveAt)}`;
     case "recording.file": return `${data.name}, ${size(data.bytes)}${user}`;
+    case "recording.amended":
     case "recording.finished": return `${data.files} media files; ${data.complete ? "complete" : "not complete"}`;
   }
   if (event.type.startsWith("participant.")) { return data.name ? `${data.name} (${data.user})` : data.user ?? ""; }

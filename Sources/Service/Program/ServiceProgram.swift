@@ -1,9 +1,11 @@
+import FoundationEssentials
 package import Logging
 import Media
 package import NIOCore
 import NIOPosix
 import ObjectStore
 import OptionValues
+import S3
 import SQLStore
 import ServiceLifecycle
 import Synchronization
@@ -31,7 +33,10 @@ package struct ServiceProgram: Sendable {
   private static let webhookTime = Duration.seconds(1)
   /// How often deletions of recordings that were asked for are carried out, and expired ones looked for.
   private static let deletionInterval = Duration.milliseconds(500)
+  private static let sharedDeletionInterval = Duration.seconds(5)
   private static let retentionInterval = Duration.seconds(60)
+  /// How often copies of stored files are looked for.
+  private static let localInterval = Duration.seconds(10)
 
   package init(configuration: ServiceConfiguration, program: String, version: String, logger: Logger) {
     self.configuration = configuration
@@ -56,6 +61,7 @@ package struct ServiceProgram: Sendable {
     let running = Task { try await server.run() }
     let supervisor = parts.supervisor
     let housekeeping = Task { await keepHouse(parts) }
+    let localFiles = Task { await keepLocalFiles(parts) }
     let webhooks = Task { await parts.webhooks.run() }
     let listening = Task { [logger] in
       var isEnding = false
@@ -77,6 +83,7 @@ package struct ServiceProgram: Sendable {
     defer {
       listening.cancel()
       housekeeping.cancel()
+      localFiles.cancel()
       webhooks.cancel()
     }
     do {
@@ -88,7 +95,46 @@ package struct ServiceProgram: Sendable {
       running.cancel()
       throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
     }
+    await parts.spool.end()
+    await parts.opened.close()
     logger.notice("The service has ended")
+  }
+
+  /// Tests the store at the start and while it refuses something, stores what jobs have left, and keeps the copies of stored files
+  /// for their time.
+  private func keepLocalFiles(_ parts: Parts) async {
+    let objects = parts.opened.objects
+    async let probing: Void = testStore(objects)
+    let isShort = parts.storer.isShortOfSpace(in: parts.folder.path, minimum: configuration.limits.minimumFree)
+    var nextAmendment = MonotonicInstant.now
+    while !Task.isCancelled {
+      do {
+        try await parts.storer.removeLocalCopies(isShort: isShort)
+        if MonotonicInstant.now >= nextAmendment {
+          nextAmendment = .now + Self.retentionInterval
+          try await parts.storer.amendLeftovers()
+        }
+      } catch {
+        logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
+      }
+      try? await Task.sleep(for: Self.localInterval)
+    }
+    await probing
+  }
+
+  private func testStore(_ objects: any ObjectStore) async {
+    var isTested = false
+    while !Task.isCancelled {
+      if !isTested || objects.problem != nil {
+        do {
+          try await objects.probe()
+          isTested = true
+        } catch {
+          logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
+        }
+      }
+      try? await Task.sleep(for: Self.retentionInterval)
+    }
   }
 
   /// Waits for the end of the server, and no longer than its time after the supervision has ended.
@@ -124,7 +170,9 @@ package struct ServiceProgram: Sendable {
         try? await Task.sleep(for: .seconds(10))
       }
       parts.metrics.note(await parts.supervisor.statuses())
-      try? await Task.sleep(for: Self.deletionInterval)
+      // Other nodes look as well.
+      let interval = configuration.database == nil ? Self.deletionInterval : Self.sharedDeletionInterval
+      try? await Task.sleep(for: interval)
     }
   }
 }
@@ -134,7 +182,9 @@ extension ServiceProgram {
   private struct Parts: Sendable {
     let folder: DataFolder
     let store: JobStore
+    let opened: OpenedStore
     let storer: Storer
+    let spool: Spool
     let supervisor: JobSupervisor
     let metrics: ServiceMetrics
     let webhooks: WebhookDispatcher
@@ -148,22 +198,32 @@ extension ServiceProgram {
         let metrics = ServiceMetrics()
         self.metrics = metrics
         store = try await Self.store(configuration, data) { metrics.note($0) }
-        let objects = try await Self.objects(configuration, data)
+        opened = try await Self.open(configuration, data, store, metrics, logger)
+        let objects = opened.objects
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
         let tokens = try Self.tokens(configuration, data, logger)
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
-        let storer = Storer(store, objects: objects, settings: settings)
-        self.storer = storer
+        if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
         webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
-        let jobs = store
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite
+        let node = try Self.node(configuration, data, isShared: isShared)
+        if isShared { settings.node = node.name }
+        settings.nodeLossTimeout = configuration.nodeLossTimeout.milliseconds
+        let storer = Storer(store, objects: objects, settings: settings, uploaded: { metrics.note($0) })
+        self.storer = storer
+        let spool = Spool(storer, logger: logger)
+        self.spool = spool
+        let jobs = store
         supervisor = JobSupervisor(
           configuration: configuration, store: store, secretBox: secrets, data: data, program: program,
           version: version, machine: MachineLimits.read(), on: MultiThreadedEventLoopGroup.singleton.next(),
-          files: .singleton, logger: logger, node: try Self.node(configuration, data, isShared: isShared)
+          files: .singleton, logger: logger, node: node, spool: spool,
+          attemptStoring: { try await storer.storeAttempt($0, of: $0.job) }
         ) { job in
+          // What is missing is stored now.
+          await spool.remove(job)
           try await storer.store(job, attempts: try await jobs.attempts(of: job))
         }
         let access = APIAccess(
@@ -171,13 +231,12 @@ extension ServiceProgram {
           failuresPerMinute: configuration.limits.failures)
         let responder = APIResponder(
           configuration: configuration, data: data, store: store, objects: objects, control: supervisor,
-          access: access, secrets: secrets, metrics: metrics,
+          access: access, secrets: secrets, metrics: metrics, unstored: storer.unstored,
           peers: try Self.peers(configuration, store, isShared: isShared, logger), logger: logger)
         self.responder = responder
         apiServer = { try APIServer(responder, logger: logger, onRunning: $0) }
         // Bad certificates are found before anything runs.
         _ = try apiServer { _ in }
-        try await storer.removeLeftovers()
       } catch let failure as Failure {
         throw failure
       } catch let error as any CustomStringConvertible & Error {
@@ -201,12 +260,19 @@ extension ServiceProgram {
       return try await JobStore.open(settings, observe: observe)
     }
 
-    private static func objects(_ configuration: ServiceConfiguration, _ data: String) async throws -> FileObjectStore {
-      guard let url = configuration.store.url else { return try await FileObjectStore.open("\(data)/store") }
-      guard let path = FileObjectStore.path(ofURL: url) else {
-        throw Failure(description: "The store \(url.printable(utf8Bytes: 200)) is not a file: URL.", isUsage: true)
+    private static func open(
+      _ configuration: ServiceConfiguration, _ data: String, _ store: JobStore, _ metrics: ServiceMetrics,
+      _ logger: Logger
+    ) async throws -> OpenedStore {
+      guard let url = configuration.store.url else { return try await OpenedStore.open(folder: "\(data)/store") }
+      do {
+        return try await OpenedStore.open(
+          url: url, configuration.store.s3, environment: ProcessInfo.processInfo.environment,
+          ledger: DatabaseUploadLedger(store: store), logger: logger
+        ) { metrics.note($0) }
+      } catch let problem as S3Configuration.Problem {
+        throw Failure(description: problem.description, isUsage: true)
       }
-      return try await FileObjectStore.open(path)
     }
 
     private static func webhooks(

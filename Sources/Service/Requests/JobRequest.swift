@@ -145,7 +145,7 @@ private struct Reader {
 
   private mutating func readOptions(_ value: JSONValue?, of kind: JobKind) -> [String: JSONValue] {
     let pointer = "/\(kind.rawValue)"
-    var options = kind == .record ? configuration.record : [:]
+    var options = kind == .record ? configuration.recordDefaults : [:]
     if let value {
       guard case .object(let given) = value else {
         problems.append(JobProblem(pointer, "The options are an object."))

@@ -11,6 +11,9 @@ struct RecordedFolder: Sendable {
     /// The path below the folder of media.
     var name: String
     var path: String
+
+    /// The size in bytes; 0 if it cannot be read, or is no plain file.
+    var size: Int64 { (try? SourceFile(path: path).size) ?? 0 }
   }
 
   /// What the journal says.
@@ -28,8 +31,21 @@ struct RecordedFolder: Sendable {
   private static let maximumParticipants = 100_000
 
   let path: String
+  /// The folder of media.
+  let media: String
 
-  var media: String { "\(path)/\(JobFolder.media)" }
+  /// - Parameter path: of the folder of a job process.
+  init(path: String) {
+    self.path = path
+    media = "\(path)/\(JobFolder.media)"
+  }
+
+  /// - Parameter media: a folder that a recorder without a job writes.
+  init(media: String) {
+    path = media
+    self.media = media
+  }
+
   var log: File { File(name: JobFolder.log, path: "\(path)/\(JobFolder.log)") }
 
   /// The folder above it; nil for a path without one.
@@ -74,10 +90,15 @@ struct RecordedFolder: Sendable {
   }
 
   /// Reads the manifests among files; what is none is left out.
-  func manifests(_ files: [File]) -> [(file: File, manifest: RecordedManifest)] {
+  ///
+  /// - Parameter whileTheyAreWritten: whether those count that a recorder writes at the moment; otherwise they are left out. A
+  ///   recorder replaces a manifest as a whole.
+  func manifests(
+    _ files: [File], whileTheyAreWritten: Bool = false
+  ) -> [(file: File, manifest: RecordedManifest)] {
     files.compactMap { file in
       guard !file.name.utf8.contains(UInt8(ascii: "/")), file.name.hasSuffix(".json"),
-        let source = try? SourceFile(path: file.path),
+        let source = try? SourceFile(path: file.path, locks: !whileTheyAreWritten),
         let text = try? source.readAll(limit: RecordedManifest.maximumBytes),
         let manifest = RecordedManifest(parsing: text)
       else { return nil }

@@ -21,8 +21,10 @@ enum RepairProcess {
     var ends: [Int32] = [-1, -1, -1]
     var child: pid_t = 0
     let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    let error = cprocesses_start(arguments, nil, 1, &ends, &child)
-    for word in arguments { free(word) }
+    // It parses media, so it gets no credentials of the store.
+    let variables: [UnsafeMutablePointer<CChar>?] = JobProgram.environment().map { strdup($0) } + [nil]
+    let error = cprocesses_start(arguments, variables, 1, &ends, &child)
+    for text in arguments + variables { free(text) }
     guard error == 0 else {
       let reason = strerror(error).map { String(cString: $0) } ?? "error \(error)"
       throw StoringError("\((words.first ?? "").printable(utf8Bytes: 200)) cannot be started: \(reason).")

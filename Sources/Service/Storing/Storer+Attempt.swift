@@ -4,28 +4,47 @@ internal import ObjectStore
 internal import SQLStore
 
 extension Storer {
-  /// Repairs and stores the folder of one attempt.
+  /// Stores the folders of attempts, one after the other.
+  ///
+  /// - Returns: all that is known of them, in the order of their numbers.
+  func storeFolders(
+    of attempts: [AttemptRecord], job: JobRecord, path: ObjectKey
+  ) async throws -> [RecordedAttempt] {
+    var parts: [RecordedAttempt] = []
+    for attempt in attempts.sorted(by: { $0.number < $1.number }) {
+      parts.append(try await storeFolder(of: attempt, job: job, path: path))
+    }
+    return parts
+  }
+
+  /// Repairs and stores the folder of one attempt, and notes what is known of it, unless that was done before.
   ///
   /// - Returns: all that is known of it.
   func storeFolder(of attempt: AttemptRecord, job: JobRecord, path: ObjectKey) async throws -> RecordedAttempt {
-    var part = RecordedAttempt(
-      number: attempt.number, id: attempt.attemptID, version: attempt.version, start: attempt.startedAt,
-      end: attempt.endedAt, how: attempt.how)
-    let folder = folder(of: attempt)
-    let rows = try await store.files(of: job.id).filter { $0.attempt == attempt.number }
-    let noted = Dictionary(rows.map { (UntrustedText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
-    guard try await blocking({ folder.exists }) else {
-      part.objects = rows.map { RecordingDocument.Object($0) }
-      part.endedInOrder = false
-      part.missing.append(
-        RecordingDocument.Missing(name: "\(attempt.number)-\(attempt.attemptID)", reason: "The folder is gone."))
+    try await attemptLocks.run(attempt.attemptID) { [self] in
+      // Whoever held the lock may have stored it.
+      let attempt = try await store.attempts(of: job.id).first { $0.number == attempt.number } ?? attempt
+      if let part = RecordedAttempt(stored: attempt) { return part }
+      let folder = folder(of: attempt)
+      guard isOfThisNode(attempt), try await blocking({ folder.exists }) else { return try await missing(attempt, job) }
+      let part = try await store(folder, of: attempt, job: job, path: path)
+      try await store.noteStored(attempt, description: try part.json)
+      try reached(.attemptStored)
       return part
     }
+  }
+
+  /// Whether the folder of an attempt is on this machine, if anywhere.
+  func isOfThisNode(_ attempt: AttemptRecord) -> Bool {
+    guard let node = attempt.node, let own = settings.node else { return true }
+    return node.utf8.elementsEqual(own.utf8)
+  }
+
+  private func store(
+    _ folder: RecordedFolder, of attempt: AttemptRecord, job: JobRecord, path: ObjectKey
+  ) async throws -> RecordedAttempt {
     if try await blocking({ folder.isInUse }) { throw StoringError("The process of \(job.id) lives.") }
     let journal = try await blocking { folder.journal() }
-    part.participants = journal.participants
-    part.pauses = journal.pauses
-    part.endedInOrder = journal.hasEnded
     try reached(.journalRead)
 
     try await repair(folder)
@@ -33,28 +52,36 @@ extension Storer {
       let files = try folder.files()
       return (files, folder.manifests(files))
     }
-    part.manifests = manifests.map(\.manifest)
     try reached(.manifestsRead)
 
+    let rows = try await store.files(of: job.id).filter { $0.attempt == attempt.number }
+    let noted = Dictionary(rows.map { (UntrustedText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+    var part = RecordedAttempt(attempt, journal: journal, manifests: manifests.map(\.manifest))
     let describer = FileDescriber(journal: journal, manifests: manifests, job: job.id, attempt: attempt.number)
-    guard let prefix = path.appending("\(attempt.number)-\(KeyText.part(attempt.attemptID))") else {
-      throw StoringError("The path of \(job.id) is too long.")
+    let prefix = try prefix(of: attempt.number, attempt.attemptID, path)
+    let now = MonotonicInstant.now
+    for file in files where noted[UntrustedText(file.name)] == nil {
+      let bytes = try await blocking { file.size }
+      let name = UnstoredFiles.Name(attemptID: attempt.attemptID, name: UntrustedText(file.name))
+      unstored.add(name, of: job.id, bytes: bytes, since: now)
     }
     for file in files {
       let known = noted[UntrustedText(file.name)]
       let description = describer.describe(file.name)
-      part.add(file, try await storeFile(file, description, known, below: prefix, attempt, hasEvent: true))
+      part.add(file, try await storeFile(file, description, known, below: prefix, attemptID: attempt.attemptID))
     }
-    try await storeLog(of: folder, files, noted, below: prefix, attempt, into: &part)
+    // Files whose copy on this machine was removed.
     let found = Set(files.map { UntrustedText($0.name) })
-    for name in describer.names.subtracting(found).sorted() {
+    part.objects += rows.filter { $0.kind != "log" && !found.contains(UntrustedText($0.name)) }
+      .map { RecordingDocument.Object($0) }
+    try await storeLog(of: folder, files, noted, below: prefix, attempt, into: &part)
+    for name in describer.names.subtracting(found).subtracting(noted.keys).sorted() {
       part.missing.append(RecordingDocument.Missing(name: name.string, reason: "The file is gone."))
     }
-    try reached(.attemptStored)
     return part
   }
 
-  private func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+  func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await BlockingWork.run("storing", niceness: 10, within: .seconds(300), body)
   }
 
@@ -69,9 +96,7 @@ extension Storer {
       try await waitUntilUnused(folder)
       guard try await blocking({ try folder.needsRepair() }) else { return }
       try reached(.repairBegins)
-      let bytes = try await blocking {
-        try folder.files().reduce(0) { $0 + ((try? SourceFile(path: $1.path).size) ?? 0) }
-      }
+      let bytes = try await blocking { try folder.files().reduce(0) { $0 + $1.size } }
       let limit = settings.repairLimit + .seconds(bytes / 10_000_000)
       let words = settings.program + ["repair", "--quiet", "--", folder.media]
       let result = try await BlockingWork.run("repair", niceness: 10, within: limit + .seconds(60)) {
@@ -97,30 +122,49 @@ extension Storer {
 
   /// Puts a file into the store and notes it.
   ///
-  /// - Parameter known: its row if it was noted before.
-  private func storeFile(
+  /// - Parameters:
+  ///   - known: its row if it was noted before.
+  ///   - closed: what the journal says of a file that is stored while its process may live.
+  func storeFile(
     _ file: RecordedFolder.File, _ description: FileRecord, _ known: FileRecord?, below prefix: ObjectKey,
-    _ attempt: AttemptRecord, hasEvent: Bool
+    attemptID: String, closed: JournalEvent.ClosedFile? = nil
   ) async throws -> StoredFile {
-    if let known { return .stored(known) }
-    try reached(.fileBegins)
-    var record = description
-    let source: SourceFile
-    do {
-      source = try await blocking { try SourceFile(path: file.path) }
-    } catch let error as ObjectStoreError where error.kind == .missing || error.kind == .notAFile {
-      return .missing(error.description)
+    let name = UnstoredFiles.Name(attemptID: attemptID, name: UntrustedText(file.name))
+    if let known {
+      unstored.remove(name)
+      return .stored(known)
     }
-    // What is missing in the store, such as a folder or a disk, is no reason to do without the file.
-    let (key, object) = try await put(source, file.name, below: prefix)
-    try reached(.filePut)
-    record.object = key.text
-    record.bytes = object.bytes
-    record.sha256 = object.sha256
-    let event = hasEvent ? try FileEventData(record).json : nil
-    try await store.note(record, ofAttempt: attempt.attemptID, event: event) { [reached] in try reached(.fileNoting) }
-    try reached(.fileNoted)
-    return .stored(record)
+    return try await fileLocks.run(name) { [self] in
+      // Whoever held the lock may have stored it.
+      if let known = try await store.file(file.name, attempt: description.attempt, of: description.job) {
+        unstored.remove(name)
+        return .stored(known)
+      }
+      try reached(.fileBegins)
+      let source: SourceFile
+      do {
+        source = try await blocking { try SourceFile(path: file.path) }
+      } catch let error as ObjectStoreError where error.kind == .missing || error.kind == .notAFile {
+        if closed != nil { throw error }
+        unstored.remove(name)
+        return .missing(error.description)
+      }
+      if let closed, closed.bytes != source.size {
+        throw StoringError("\(file.name.printable(utf8Bytes: 200)) has changed since it was closed.")
+      }
+      // What is missing in the store, such as a folder or a disk, is no reason to do without the file.
+      let (key, object) = try await put(source, file.name, below: prefix)
+      try reached(.filePut)
+      var record = description
+      record.object = key.text
+      record.bytes = object.bytes
+      record.sha256 = object.sha256
+      let event = record.kind == "log" ? nil : try FileEventData(record).json
+      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      unstored.remove(name)
+      try reached(.fileNoted)
+      return .stored(record)
+    }
   }
 
   /// The number of keys that are tried where another content has been put under the key of a file.
@@ -134,18 +178,29 @@ extension Storer {
       // A file that was changed after it was put is another object: the first one stays as it is.
       let folder = number == 1 ? [] : ["\(number)"]
       guard let key = ObjectKey(([prefix.text] + folder + parts).joined(separator: "/")) else { break }
-      do {
-        return (key, try await objects.put(source, at: key))
-      } catch let error as ObjectStoreError where error.kind == .exists {}
+      if let object = try await put(source, at: key) { return (key, object) }
     }
     throw StoringError("No key is free for \(name.printable(utf8Bytes: 200)).")
+  }
+
+  /// - Returns: nil if another content has the key.
+  private func put(_ source: SourceFile, at key: ObjectKey) async throws -> StoredObject? {
+    let start = MonotonicInstant.now
+    do {
+      let object = try await objects.put(source, at: key)
+      uploaded(Upload(status: .stored, bytes: object.bytes, duration: .now - start))
+      return object
+    } catch let error as ObjectStoreError {
+      uploaded(Upload(status: Upload.Status(error.kind), bytes: 0, duration: .now - start))
+      guard error.kind == .exists else { throw error }
+      return nil
+    }
   }
 
   /// Stores the log of the process, without an event.
   private func storeLog(
     of folder: RecordedFolder, _ files: [RecordedFolder.File], _ noted: [UntrustedText: FileRecord],
-    below prefix: ObjectKey,
-    _ attempt: AttemptRecord, into part: inout RecordedAttempt
+    below prefix: ObjectKey, _ attempt: AttemptRecord, into part: inout RecordedAttempt
   ) async throws {
     var log = folder.log
     // A file of media may have its name.
@@ -153,7 +208,7 @@ extension Storer {
     let description = FileRecord(
       job: attempt.job, attempt: attempt.number, name: log.name, object: "", kind: "log", bytes: 0, sha256: "")
     let known = noted[UntrustedText(log.name)]
-    let result = try await storeFile(log, description, known, below: prefix, attempt, hasEvent: false)
+    let result = try await storeFile(log, description, known, below: prefix, attemptID: attempt.attemptID)
     // A process that ended at once has no log.
     if case .stored = result { part.add(log, result) }
   }
@@ -166,7 +221,40 @@ enum StoredFile: Sendable, Hashable {
   case missing(String)
 }
 
+extension Storer.Upload.Status {
+  init(_ kind: ObjectStoreError.Kind) {
+    self =
+      switch kind {
+      case .exists: .conflict
+      case .full: .full
+      case .timeout: .timeout
+      case .refused: .refused
+      case .missing, .notAFile, .busy, .storage: .failed
+      }
+  }
+}
+
 extension RecordedAttempt {
+  /// - Parameter manifests: of the attempt's recordings.
+  init(_ attempt: AttemptRecord, journal: RecordedFolder.Journal, manifests: [RecordedManifest]) {
+    self.init(
+      number: attempt.number, id: attempt.attemptID, version: attempt.version, start: attempt.startedAt,
+      end: attempt.endedAt, how: attempt.how, endedInOrder: journal.hasEnded)
+    node = attempt.node
+    clockOffset = attempt.clockOffset
+    clockError = attempt.clockError
+    isNodeLost = attempt.isTakenOver
+    participants = journal.participants
+    pauses = journal.pauses
+    self.manifests = manifests
+  }
+
+  /// What was noted when the attempt was stored; nil if it was not.
+  init?(stored attempt: AttemptRecord) {
+    guard attempt.storedAt != nil, let text = attempt.description else { return nil }
+    self.init(json: text)
+  }
+
   fileprivate mutating func add(_ file: RecordedFolder.File, _ result: StoredFile) {
     switch result {
     case .stored(let record): objects.append(RecordingDocument.Object(record))

@@ -32,7 +32,9 @@ extension Storer {
   private func delete(_ job: JobRecord) async throws {
     try reached(.deletionBegun)
     if let path = job.objectPath.flatMap({ ObjectKey($0) }) {
-      if let document = path.appending(RecordingDocument.name) { try await objects.delete(document) }
+      for number in (1...max(1, job.amendments + 1)).reversed() {
+        if let document = path.appending(RecordingDocument.name(number)) { try await objects.delete(document) }
+      }
       try reached(.documentDeleted)
       // Also objects that were put and never noted.
       for key in try await objects.keys(below: path) {
@@ -40,17 +42,11 @@ extension Storer {
         try reached(.objectDeleted)
       }
     }
+    // Copies that stay on this machine for some time.
+    for attempt in try await store.attempts(of: job.id) where attempt.storedAt != nil {
+      try await removeFolder(of: attempt)
+    }
     try await store.noteDeletion(of: job.id) { [reached] in try reached(.deletionNoting) }
     try reached(.deletionNoted)
-  }
-
-  /// Removes folders of jobs that have ended, which a crash has left behind.
-  package func removeLeftovers() async throws {
-    let jobs = "\(settings.data)/jobs"
-    let names = try await BlockingWork.run("leftovers", within: .seconds(60)) { try FolderListing.names(jobs) }
-    for name in names {
-      guard let id = JobID(name), let job = try await store.storedJob(id), job.state.isEnded else { continue }
-      try await BlockingWork.run("remove folder", within: .seconds(120)) { try FolderListing.remove("\(jobs)/\(name)") }
-    }
   }
 }

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import ObjectStore
-internal import SQLStore
+package import SQLStore
 
 extension Storer {
   /// Writes `recording.json`, after all objects that it lists, and notes it.
@@ -8,35 +8,117 @@ extension Storer {
     guard let key = path.appending(RecordingDocument.name) else {
       throw StoringError("The path of \(job.id) is too long.")
     }
-    var document = RecordingDocument(
-      job: job.id.text, kind: job.kind, project: job.project, room: job.room,
-      labels: try await store.labels(of: [job.id])[job.id] ?? [:])
-    document.describe(parts)
+    let document = try await document(of: job, parts)
     try reached(.documentMade)
-    let object: StoredObject
-    do {
-      object = try await objects.put(try document.json, at: key)
-    } catch let error as ObjectStoreError where error.kind == .exists {
-      // Another version of the program has written it, and was ended before it noted that. Readers may have seen it, so it counts.
-      let bytes = try await objects.open(key).readAll(limit: RecordingDocument.maximumBytes)
-      guard let found = RecordingDocument(parsing: bytes), found.job == job.id.text else { throw error }
-      document = found
-      object = StoredObject(bytes: Int64(bytes.count), sha256: ObjectDigest.hex(of: bytes))
-    }
+    let stored = try await put(document, at: key, of: job)
     try reached(.documentPut)
-    let data = DocumentEventData(
-      object: key.text, bytes: object.bytes, sha256: object.sha256, complete: document.complete,
-      files: document.users.reduce(0) { $0 + $1.files.count }, objects: document.objects.count)
+    let data = DocumentEventData(stored.document, stored.object, at: key)
     try await store.noteManifest(of: job.id, event: try EventText.json(data)) { [reached] in
       try reached(.documentNoting)
     }
     try reached(.documentNoted)
   }
+
+  private func document(of job: JobRecord, _ parts: [RecordedAttempt]) async throws -> RecordingDocument {
+    var document = RecordingDocument(
+      job: job.id.text, kind: job.kind, project: job.project, room: job.room,
+      labels: try await store.labels(of: [job.id])[job.id] ?? [:])
+    document.describe(parts)
+    return document
+  }
+
+  /// Puts a description into the store. One that is there already counts.
+  private func put(
+    _ document: RecordingDocument, at key: ObjectKey, of job: JobRecord
+  ) async throws -> (document: RecordingDocument, object: StoredObject) {
+    do {
+      return (document, try await objects.put(try document.json, at: key))
+    } catch let error as ObjectStoreError where error.kind == .exists {
+      // Another version of the program has written it, and was ended before it noted that. Readers may have seen it, so it counts.
+      let bytes = try await objects.open(key).readAll(limit: RecordingDocument.maximumBytes)
+      guard let found = RecordingDocument(parsing: bytes), found.job == job.id.text else { throw error }
+      return (found, StoredObject(bytes: Int64(bytes.count), sha256: ObjectDigest.hex(of: bytes)))
+    }
+  }
+
+  // MARK: Amendments
+
+  /// The number of descriptions of a recording.
+  private static let maximumDocuments: Int64 = 1_000
+
+  /// Stores what folders on this machine have of a job that ended without them, such as those of a node that was lost and has
+  /// returned. If something is in no description, another one follows, `recording.2.json` and so on, with the event
+  /// `recording.amended`. Then the folders are removed, unless they stay for some time.
+  ///
+  /// - Throws: as ``store(_:attempts:)``. The call can be repeated.
+  package func amend(_ job: JobID) async throws {
+    try await slots.run { [self] in
+      guard let record = try await store.storedJob(job), !record.deleted,
+        record.state.isEnded || record.manifestStoredAt != nil
+      else { return }
+      var present: [AttemptRecord] = []
+      let attempts = try await store.attempts(of: job)
+      for attempt in attempts where isOfThisNode(attempt) {
+        let folder = folder(of: attempt)
+        if try await blocking({ folder.exists }) { present.append(attempt) }
+      }
+      let path = try await objectPath(of: record)
+      for attempt in present where attempt.storedAt == nil {
+        _ = try await storeFolder(of: attempt, job: record, path: path)
+      }
+      try await describeLate(record, present, path: path)
+      unstored.remove(job)
+      guard settings.localRetention == nil else { return }
+      for attempt in present { try await removeFolder(of: attempt) }
+    }
+  }
+
+  /// Writes a description of what the last one does not have.
+  ///
+  /// - Parameter present: the attempts whose folders are here.
+  private func describeLate(_ job: JobRecord, _ present: [AttemptRecord], path: ObjectKey) async throws {
+    let attempts = try await store.attempts(of: job.id)
+    let own = Set(present.map(\.number))
+    let isLate = attempts.contains { own.contains($0.number) && ($0.storedAt ?? 0) >= (job.manifestStoredAt ?? 0) }
+    guard isLate else { return }
+    let parts = try await storeFolders(of: attempts, job: job, path: path)
+    if job.manifestStoredAt == nil {
+      if parts.contains(where: \.isRecording) { try await storeDocument(job, parts, path: path) }
+      return
+    }
+    let document = try await document(of: job, parts)
+    var number = job.amendments + 1
+    guard try await objectNames(of: number, path) != Set(document.objects.map(\.object)) else { return }
+    while number < Self.maximumDocuments {
+      number += 1
+      guard let key = path.appending(RecordingDocument.name(number)) else { break }
+      let stored = try await put(document, at: key, of: job)
+      try reached(.documentPut)
+      let data = DocumentEventData(stored.document, stored.object, at: key)
+      try await store.noteAmendment(of: job.id, number: number, event: try EventText.json(data)) { [reached] in
+        try reached(.documentNoting)
+      }
+      // One that another node wrote, or that was put before the service ended, may have less.
+      if stored.document.objects == document.objects { return }
+    }
+    throw StoringError("The recording of \(job.id) has too many descriptions.")
+  }
+
+  /// The keys that a description lists; none if it is gone.
+  private func objectNames(of number: Int64, _ path: ObjectKey) async throws -> Set<String> {
+    guard let key = path.appending(RecordingDocument.name(number)) else { return [] }
+    do {
+      let bytes = try await objects.open(key).readAll(limit: RecordingDocument.maximumBytes)
+      return Set(RecordingDocument(parsing: bytes)?.objects.map(\.object) ?? [])
+    } catch let error as ObjectStoreError where error.kind == .missing {
+      return []
+    }
+  }
 }
 
-/// The data of `recording.finished`.
+/// The data of `recording.finished` and `recording.amended`.
 private struct DocumentEventData: Encodable {
-  /// The key of `recording.json`.
+  /// The key of the description.
   var object: String
   var bytes: Int64
   var sha256: String
@@ -44,6 +126,15 @@ private struct DocumentEventData: Encodable {
   /// The number of media files, and of all objects.
   var files: Int
   var objects: Int
+
+  init(_ document: RecordingDocument, _ object: StoredObject, at key: ObjectKey) {
+    self.object = key.text
+    bytes = object.bytes
+    sha256 = object.sha256
+    complete = document.complete
+    files = document.users.reduce(0) { $0 + $1.files.count }
+    objects = document.objects.count
+  }
 }
 
 /// The data of `recording.file`.

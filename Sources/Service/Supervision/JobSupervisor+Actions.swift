@@ -118,6 +118,10 @@ extension JobSupervisor {
     writeOfAttempt(job) { store, id, attemptID in
       try await store.endAttempt(attemptID, of: id, how: how, failures: failures, nextAfter: nextAfter)
     }
+    if next != nil, let spool, let attemptID = job.attempt?.id {
+      let id = job.id
+      job.enqueue { spool.attemptEnded(attemptID, of: id) }
+    }
     closeConnection(of: job)
     job.attempt = nil
     releasePort(of: job)

@@ -64,7 +64,7 @@ extension JobSupervisor {
       hasSuccessor = await hasOtherNode()
     }
     let own = jobs.values.filter(\.life.hasBegun).map { job in
-      NodeDrain.Job(id: job.id, isMovable: job.life.isMovable && job.request.kind != .check)
+      NodeDrain.RunningJob(id: job.id, isMovable: job.life.isMovable && job.request.kind != .check)
     }
     let actions = drainPlan?.next(own, hasSuccessor: hasSuccessor && !presence.isCutOff, at: now) ?? []
     for action in actions where !isDetached {

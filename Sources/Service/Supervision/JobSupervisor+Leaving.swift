@@ -30,7 +30,7 @@ extension JobSupervisor {
   /// Lets the process of a job end that another node has taken. Its files are stored when it has ended.
   func leave(_ job: SupervisedJob) {
     job.storing?.cancel()
-    guard let attempt = job.attempt else { return forget(job) }
+    guard let attempt = job.attempt, job.life.hasProcess else { return forget(job) }
     let cause: LeavingAttempt.Cause = drainPlan?.isOffered(job.id) == true ? .handedOver : .superseded
     logger.notice(
       cause == .handedOver ? "Another node goes on with the job" : "Another node has taken the job",
@@ -79,6 +79,13 @@ extension JobSupervisor {
   func leavingStarted(_ process: AttemptProcess, _ id: JobID, _ number: Int) {
     for leaving in leaving.values where leaving.job == id && leaving.attempt.number == number {
       leaving.attempt.process = process
+    }
+  }
+
+  /// The process of an attempt was not started whose job another node took meanwhile.
+  func leavingNotStarted(_ id: JobID, _ number: Int) {
+    for leaving in Array(leaving.values) where leaving.job == id && leaving.attempt.number == number {
+      receive(.processDied, of: leaving)
     }
   }
 
@@ -199,8 +206,8 @@ extension JobSupervisor {
     guard storingAttempts == nil, let node, let attemptStoring, !isDetached, isShared else { return }
     storingAttempts = Task { [self, store, loop] in
       do {
-        for record in try await store.attemptsToStore(node: node.name)
-        where !Task.isCancelled && !isLeaving(record.attemptID) {
+        for record in try await store.attemptsToStore(node: node.name) where !Task.isCancelled {
+          guard try await mayStore(record) else { continue }
           try await attemptStoring(record)
           isStored(record.attemptID)
         }
@@ -212,9 +219,17 @@ extension JobSupervisor {
     }
   }
 
-  private func isStored(_ attempt: String) { unstoredAttempts.remove(attempt) }
+  /// Whether the process of an attempt has ended. One whose job this node seems to have is looked at: another node has it.
+  private func mayStore(_ record: AttemptRecord) async throws -> Bool {
+    if leaving[record.attemptID] != nil { return false }
+    if let job = jobs[record.job], job.attempt?.id == record.attemptID {
+      try await checkOwner(of: job.id, job.serial)
+      return false
+    }
+    return true
+  }
 
-  private func isLeaving(_ attempt: String) -> Bool { leaving[attempt] != nil }
+  private func isStored(_ attempt: String) { unstoredAttempts.remove(attempt) }
 
   private func attemptsAreStored() { storingAttempts = nil }
 }

@@ -31,14 +31,17 @@ extension JobSupervisor {
   /// Joins the nodes of the database.
   func joinNodes() async throws {
     guard let node else { return }
-    let new = NewNode(name: node.name, identity: node.identity, advertise: node.advertise, version: version)
-    guard try await store.join(new) else { throw NameTaken(name: node.name) }
+    guard try await store.join(newNode(node)) else { throw NameTaken(name: node.name) }
     presence = NodePresence(limits: node.presence, at: .now)
     guard isShared else { return }
     store.connection.changes { [weak self] topic in
       guard topic != .events, let self else { return }
       Task { await self.lookSoon() }
     }
+  }
+
+  private func newNode(_ node: NodeSettings) -> NewNode {
+    NewNode(name: node.name, identity: node.identity, advertise: node.advertise, version: version)
   }
 
   /// Something has changed in the database.
@@ -68,6 +71,8 @@ extension JobSupervisor {
       let beat = try await store.heartbeat(
         of: node.name, identity: node.identity, capacity: capacityText, isStopping: isDraining || isDetached)
       guard let beat else {
+        // A failover may have lost the row.
+        if try await store.join(newNode(node)) { return presence.failed(at: .now) }
         databaseProblem = NameTaken(name: node.name).description
         logger.error("\(databaseProblem ?? "")")
         return

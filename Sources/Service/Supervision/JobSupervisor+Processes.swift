@@ -35,6 +35,7 @@ extension JobSupervisor {
         started(process, id, number)
       } catch {
         receive(.processNotStarted(sentence: "\(error)"), of: id)
+        leavingNotStarted(id, number)
       }
     }
   }
@@ -145,7 +146,12 @@ extension JobSupervisor {
           metadata: [
             "job": "\(job.id)", "attempt": "\(attempt.number)", "user": "\((user ?? "").printable(utf8Bytes: 200))",
           ])
-      case .participantLeft, .fileClosed, .paused, .resumed, .stalled, .other: break
+      case .fileClosed(let file):
+        spool?.fileClosed(
+          AttemptFile(
+            job: job.id, attempt: Int64(attempt.number), attemptID: attempt.id, folder: attempt.folder.name,
+            closed: file))
+      case .participantLeft, .paused, .resumed, .stalled, .other: break
       }
     }
   }

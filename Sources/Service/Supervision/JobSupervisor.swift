@@ -20,6 +20,8 @@ package actor JobSupervisor {
   let store: JobStore
   let secretBox: SecretBox
   let storing: Storing
+  /// Stores files while their job runs.
+  let spool: Spool?
   /// The path of `chatbot`, and the version that an attempt has until its process says its own.
   let program: String
   let version: String
@@ -85,13 +87,14 @@ package actor JobSupervisor {
   package init(
     configuration: ServiceConfiguration, store: JobStore, secretBox: SecretBox, data: String, program: String,
     version: String, machine: MachineLimits, limits: JobLifecycle.Limits = JobLifecycle.Limits(),
-    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, node: NodeSettings? = nil,
+    on loop: any EventLoop, files: NIOThreadPool, logger: Logger, node: NodeSettings? = nil, spool: Spool? = nil,
     attemptStoring: AttemptStoring? = nil, storing: @escaping Storing
   ) {
     self.configuration = configuration
     self.store = store
     self.secretBox = secretBox
     self.storing = storing
+    self.spool = spool
     self.program = program
     self.version = version
     self.data = data
@@ -237,6 +240,11 @@ package actor JobSupervisor {
       accounts.begin(record.id, reservation: reservation?.number)
     } else if let reservation {
       accounts.release(reservation.number)
+    }
+    if record.state != .storing {
+      for attempt in attempts where attempt.endedAt != nil && attempt.storedAt == nil {
+        spool?.attemptEnded(attempt.attemptID, of: record.id)
+      }
     }
     if !isClaimed, let last = attempts.last, last.endedAt == nil, life.hasProcess { await adopt(last, of: job) }
     if isDraining { _ = job.life.receive(.drain, at: .now) }

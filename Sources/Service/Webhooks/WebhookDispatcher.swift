@@ -1,6 +1,7 @@
 import JSON
 package import Logging
 import Media
+import NIOPosix
 package import SQLStore
 package import Webhooks
 
@@ -13,8 +14,9 @@ package actor WebhookDispatcher {
     package var ofOneClaim = 16
     /// How long a delivery is claimed: more than a try takes.
     package var claim = Duration.seconds(30)
-    /// How often the outbox is looked at while nothing happens.
+    /// How often the outbox is looked at while nothing happens, and how long after a look at least.
     package var interval = Duration.seconds(1)
+    package var pause = Duration.milliseconds(50)
 
     package init() {}
   }
@@ -36,6 +38,7 @@ package actor WebhookDispatcher {
   private var isLooking = false
   private var isToLookAgain = false
   private var isEnding = false
+  private var hasEnded = false
   private var hasFailed = false
 
   package init(
@@ -53,9 +56,20 @@ package actor WebhookDispatcher {
 
   /// Sends until the task is cancelled.
   package func run() async {
-    while !Task.isCancelled {
+    let (news, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    // What PostgreSQL tells of new events only shortens the wait.
+    store.connection.changes { if $0 == .events { continuation.yield() } }
+    let interval = store.connection.dialect == .postgreSQL ? limits.interval * 2 : limits.interval
+    let timer = Task {
+      while !Task.isCancelled {
+        continuation.yield()
+        try await Self.sleep(for: interval)
+      }
+    }
+    defer { timer.cancel() }
+    for await _ in news {
       await look()
-      do { try await Task.sleep(for: limits.interval) } catch { return }
+      do { try await Self.sleep(for: limits.pause) } catch { return }
     }
   }
 
@@ -69,19 +83,27 @@ package actor WebhookDispatcher {
 
   /// Sends what is due, for a time at most, then ends and gives back what is claimed.
   package func end(within time: Duration) async {
-    let sending = Task { await self.sendDue() }
-    let timer = Task {
-      try? await Task.sleep(for: time)
-      self.stop()
+    Task {
+      await self.sendDue()
+      self.hasEnded = true
     }
-    await sending.value
-    timer.cancel()
-    isEnding = true
-  }
-
-  private func stop() {
+    await wait(for: time)
     isEnding = true
     for running in running.values { running.task.cancel() }
+    // A database that does not answer is not waited for.
+    await wait(for: Self.releaseTime)
+  }
+
+  /// By an event loop: the timer of `Task.sleep` has failed on busy machines (see `EventLoop.sleep(for:)`).
+  private static func sleep(for time: Duration) async throws {
+    try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: time)
+  }
+
+  private static let releaseTime = Duration.seconds(1)
+
+  private func wait(for time: Duration) async {
+    let end = MonotonicInstant.now + time
+    while !hasEnded, MonotonicInstant.now < end { try? await Self.sleep(for: .milliseconds(10)) }
   }
 
   /// Claims what is due and begins to send it.

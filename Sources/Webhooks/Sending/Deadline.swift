@@ -1,4 +1,5 @@
 internal import Media
+internal import NIOPosix
 internal import Synchronization
 
 /// Work that is left alone when its time is over.
@@ -11,7 +12,8 @@ enum Deadline {
     let end = End<Result>()
     let work = Task { end.finish(await body()) }
     let timer = Task {
-      try? await Task.sleep(for: max(.zero, deadline - .now))
+      // The timer of `Task.sleep` has failed on busy machines.
+      try? await MultiThreadedEventLoopGroup.singleton.any().sleep(for: max(.zero, deadline - .now))
       end.finish(nil)
     }
     let result = await withTaskCancellationHandler {

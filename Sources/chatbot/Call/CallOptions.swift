@@ -28,6 +28,12 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Put the files of --record into this store as they are closed: s3://BUCKET/PREFIX or file:///FOLDER. Runs chatbot-service upload. Segments are 60s without --segment.",
+      valueName: "url"))
+  var store: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The names of recorded files, with the fields \(FileNameTemplate.fields). (default: {name})",
       valueName: "template"), transform: FileNameTemplate.parse)
   var fileName: FileNameTemplate?
@@ -89,7 +95,9 @@ struct CallOptions: ParsableArguments {
 
   /// When a recording's next file begins, or nil for never.
   var segmentLimit: SegmentLimit? {
-    segment.isEmpty ? nil : SegmentLimit(duration: segmentTime?.duration, bytes: segmentSize)
+    // What is lost with a machine is the open segment.
+    if segment.isEmpty { return store == nil ? nil : SegmentLimit(duration: .seconds(60), bytes: nil) }
+    return SegmentLimit(duration: segmentTime?.duration, bytes: segmentSize)
   }
 
   /// Reads the files of secrets and texts, and returns the call that the options describe.
@@ -144,12 +152,14 @@ struct CallOptions: ParsableArguments {
     if record == nil, verify == .off { throw ValidationError("--verify needs --record.") }
     if record == nil, consent == .required { throw ValidationError("--consent needs --record.") }
     if record == nil, !segment.isEmpty { throw ValidationError("--segment needs --record.") }
+    if record == nil, store != nil { throw ValidationError("--store needs --record.") }
+    if store?.isEmpty == true { throw ValidationError("--store needs a URL like s3://bucket/prefix.") }
     if record == nil, fileName != nil { throw ValidationError("--file-name needs --record.") }
     if record == nil, queueMemory != nil { throw ValidationError("--queue-memory needs --record.") }
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")
     }
-    try ending.validate(isRecording: record != nil, hasSegments: !segment.isEmpty)
+    try ending.validate(isRecording: record != nil, hasSegments: !segment.isEmpty || store != nil)
     if duration?.milliseconds == 0 { throw ValidationError("--duration 0 would leave before joining.") }
   }
 }

@@ -2,6 +2,7 @@ import BotPeer
 import Call
 import Console
 import Logging
+import Media
 import Recorder
 import SkyRTC
 
@@ -58,6 +59,9 @@ struct CallRunner {
     }
     began(call)
     if let folder = settings.call.recording?.folder { reportUnfinished(in: folder) }
+    // An upload of the folder sees by it that there is more to come.
+    let lock = settings.call.recording.flatMap { FolderLock(sharing: $0.folder) }
+    defer { withExtendedLifetime(lock) {} }
     let embedded = try await ServerConnector(settings: settings, console: console, log: log).join(call)
     interruption.beginOrderly()
     let outcome = await run(call, interruption, requests, reporting: report)

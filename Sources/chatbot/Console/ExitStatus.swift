@@ -25,6 +25,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case overloaded = 71
   /// A recording could not be written completely: no folder, no permission or no space (EX_CANTCREAT).
   case disk = 73
+  /// `--store`: something is not in the store (EX_IOERR). The recording is whole in its folder.
+  case notStored = 74
   /// `load`: at the end some publishers or viewers had never been connected to anyone; `diagnose`: no call beyond this network is
   /// possible (EX_TEMPFAIL).
   case notConnected = 75
@@ -45,6 +47,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .unexpected: "internal error"
     case .overloaded: "call: the processor or the memory for queued frames did not suffice to record everything"
     case .disk: "disk: a recording or a report could not be written, or a file could not be repaired"
+    case .notStored: "call --store: the store refused the recording, or a part of it is not there"
     case .notConnected:
       "load: not everyone was connected to someone; diagnose: no call beyond this network is possible"
     }

@@ -45,7 +45,8 @@ extension EndToEndWithoutBrowsers {
         _ = try await jobs.run(["stop", id])
         let ended = try await eventually("end of the job", within: .seconds(30), every: .milliseconds(300)) {
           let job = try JSON(parsing: try await jobs.run(["show", id, "--json"]))
-          return job["state"] == "stopping" || job["state"] == "storing" ? nil : job
+          // A plain nil would be JSON's null.
+          return ["stopping", "storing"].contains(job["state"]) ? JSON?.none : job
         }
         #expect(ended["state"] == "finished" && ended["reason"] == "stopped")
 

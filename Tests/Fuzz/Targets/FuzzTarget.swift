@@ -47,7 +47,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case jobSpecification
   case serviceConfiguration
   case serviceRequest
+  case webhook
   case storedRecording
+  case s3
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -99,7 +101,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .jobSpecification: try JobTargets.specification(input)
     case .serviceConfiguration: try ServiceTargets.configuration(input)
     case .serviceRequest: try ServiceTargets.request(input)
+    case .webhook: try WebhookTarget.run(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
+    case .s3: try S3Target.run(input)
     }
   }
 
@@ -114,7 +118,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 3_000
-    case .serviceConfiguration, .serviceRequest: 3_000
+    case .serviceConfiguration, .serviceRequest, .webhook, .s3: 3_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }

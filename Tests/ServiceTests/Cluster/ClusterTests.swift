@@ -7,9 +7,11 @@ import Testing
 
 @Suite("Several nodes with one database, with real processes", .serialized)
 struct ClusterTests {
-  @Test("Jobs of one queue run once each, and each node takes those that it has room for")
-  func queue() async throws {
-    let cluster = try await TestCluster(["a", "b", "c"], processors: 300)
+  @Test(
+    "Jobs of one queue run once each, and each node takes those that it has room for", arguments: TestDatabase.available
+  )
+  func queue(database: TestDatabase) async throws {
+    let cluster = try await TestCluster(["a", "b", "c"], database, processors: 300)
     var jobs: [JobID] = []
     for _ in 0..<9 { jobs.append(try await cluster.submit()) }
     var seen: Set<String> = []
@@ -47,9 +49,11 @@ struct ClusterTests {
     try await cluster.end()
   }
 
-  @Test("A job of a node that is cut off is taken over with its pause; the former ends when it hears of it")
-  func takeover() async throws {
-    let cluster = try await TestCluster(["a", "b"])
+  @Test(
+    "A job of a node that is cut off is taken over with its pause; the former ends when it hears of it",
+    arguments: TestDatabase.available)
+  func takeover(database: TestDatabase) async throws {
+    let cluster = try await TestCluster(["a", "b"], database)
     let (a, b) = (cluster.nodes[0], cluster.nodes[1])
     let job = try await cluster.submit(to: a)
     #expect(try await cluster.eventually { try await cluster.isRunning(job, on: a, attempt: 1) })
@@ -84,9 +88,11 @@ struct ClusterTests {
     try await cluster.end()
   }
 
-  @Test("A node that was gone finds the process of a job that another node has, ends it and stores its files")
-  func lateReturn() async throws {
-    let cluster = try await TestCluster(["a", "b"])
+  @Test(
+    "A node that was gone finds the process of a job that another node has, ends it and stores its files",
+    arguments: TestDatabase.available)
+  func lateReturn(database: TestDatabase) async throws {
+    let cluster = try await TestCluster(["a", "b"], database)
     let (a, b) = (cluster.nodes[0], cluster.nodes[1])
     let jobs = [try await cluster.submit(to: a), try await cluster.submit(to: a)]
     for job in jobs {
@@ -113,9 +119,11 @@ struct ClusterTests {
     try await cluster.end()
   }
 
-  @Test("While the database is away, jobs run on, commands work and are noted in order, and nothing is taken over")
-  func outage() async throws {
-    let cluster = try await TestCluster(["a", "b"])
+  @Test(
+    "While the database is away, jobs run on, commands work and are noted in order, and nothing is taken over",
+    arguments: TestDatabase.available)
+  func outage(database: TestDatabase) async throws {
+    let cluster = try await TestCluster(["a", "b"], database)
     let (a, b) = (cluster.nodes[0], cluster.nodes[1])
     let jobs = [try await cluster.submit(to: a), try await cluster.submit(to: a)]
     for job in jobs {
@@ -199,9 +207,11 @@ struct ClusterTests {
     try await cluster.end()
   }
 
-  @Test("A node that ends hands its jobs over: the successor joins first, then the former leaves")
-  func handover() async throws {
-    let cluster = try await TestCluster(["a", "b"]) { $0.drainTimeout = TimeSpan(milliseconds: 500) }
+  @Test(
+    "A node that ends hands its jobs over: the successor joins first, then the former leaves",
+    arguments: TestDatabase.available)
+  func handover(database: TestDatabase) async throws {
+    let cluster = try await TestCluster(["a", "b"], database) { $0.drainTimeout = TimeSpan(milliseconds: 500) }
     let (a, b) = (cluster.nodes[0], cluster.nodes[1])
     let job = try await cluster.submit(to: a)
     #expect(try await cluster.eventually { try await cluster.isRunning(job, on: a, attempt: 1) })
@@ -255,9 +265,11 @@ struct ClusterTests {
     try await cluster.end()
   }
 
-  @Test("Scheduled jobs begin on some node when they are due, and jobs that wait are paused and stopped by any")
-  func waiting() async throws {
-    let cluster = try await TestCluster(["a", "b"], processors: 120)
+  @Test(
+    "Scheduled jobs begin on some node when they are due, and jobs that wait are paused and stopped by any",
+    arguments: TestDatabase.available)
+  func waiting(database: TestDatabase) async throws {
+    let cluster = try await TestCluster(["a", "b"], database, processors: 120)
     let (a, b) = (cluster.nodes[0], cluster.nodes[1])
     let now = try await cluster.store.now()
     let due = try await cluster.submit(state: .scheduled, queueFor: 0) { $0.startAt = now + 1_500 }

@@ -111,6 +111,8 @@ struct NodeDecisionTests {
   func handedOver() {
     var (attempt, actions) = LeavingAttempt.begin(.handedOver, needsVideo: true, isConnected: true, at: start)
     #expect(actions.isEmpty)
+    // Before the process has said who sends, nobody is known to be complete.
+    #expect(attempt.receive(.successor(hasJoined: true, keyframes: [], isOver: false), at: at(0.5)).isEmpty)
     #expect(attempt.receive(.sending(["anna", "bert"]), at: at(1)).isEmpty)
     let steps: [(Bool, Set<String>)] = [(false, []), (true, []), (true, ["anna"]), (true, ["anna", "carl"])]
     for (joined, keyframes) in steps {
@@ -154,7 +156,7 @@ struct NodeDecisionTests {
   @Test("a node that ends lets jobs run on, then offers them, and ends those that no node takes")
   func draining() {
     var drain = NodeDrain(deadline: at(600), isEnding: true)
-    var own = [NodeDrain.Job(id: jobs[0], isMovable: true), NodeDrain.Job(id: jobs[1], isMovable: true)]
+    var own = [NodeDrain.RunningJob(id: jobs[0], isMovable: true), NodeDrain.RunningJob(id: jobs[1], isMovable: true)]
     #expect(drain.next(own, hasSuccessor: true, at: at(599)).isEmpty)
     #expect(drain.next(own, hasSuccessor: true, at: at(600)) == [.offer(jobs[0]), .offer(jobs[1])])
     #expect(drain.next(own, hasSuccessor: true, at: at(601)).isEmpty)
@@ -179,7 +181,7 @@ struct NodeDecisionTests {
   @Test("a node that only drains ends nothing: it offers again, until it ends itself")
   func operatorDrain() {
     var drain = NodeDrain(deadline: at(0), isEnding: false)
-    let own = [NodeDrain.Job(id: jobs[0], isMovable: true)]
+    let own = [NodeDrain.RunningJob(id: jobs[0], isMovable: true)]
     #expect(drain.next(own, hasSuccessor: false, at: at(0)).isEmpty)
     #expect(drain.next(own, hasSuccessor: true, at: at(1)) == [.offer(jobs[0])])
     #expect(drain.next(own, hasSuccessor: true, at: at(16)) == [.withdraw(jobs[0])])

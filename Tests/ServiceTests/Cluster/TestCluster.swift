@@ -8,6 +8,7 @@ import OptionValues
 import SQLStore
 import Service
 import Synchronization
+import TestSupport
 
 /// A connection to a database that can be cut.
 final class CuttableConnection: SQLConnection {
@@ -50,6 +51,27 @@ final class CuttableConnection: SQLConnection {
   func changes(_ changed: @escaping @Sendable (SQLTopic) -> Void) { connection.changes(changed) }
 
   func close() async {}
+}
+
+/// A database of the tests with several nodes.
+enum TestDatabase: String, Sendable, CaseIterable {
+  case sqlite
+  case postgreSQL
+
+  /// Those that are installed.
+  static let available: [TestDatabase] = PostgreSQLServer.isInstalled ? allCases : [.sqlite]
+
+  func open(_ folder: String) async throws -> any SQLConnection {
+    switch self {
+    case .sqlite:
+      let connection = try await SQLiteConnection.open("\(folder)/service.db")
+      try await SQLSchema.migrate(connection)
+      return connection
+    case .postgreSQL:
+      let server = try PostgreSQLServer.shared.get()
+      return try await JobStore.open(PostgreSQLSettings(url: server.url(try server.makeDatabase()))).connection
+    }
+  }
 }
 
 /// Several supervisors with the fake program over one database, each with a folder of its own and short leases.
@@ -96,14 +118,13 @@ final class TestCluster: Sendable {
   ///   - processors: of each node, in thousandths.
   ///   - waits: nodes that do not begin yet.
   init(
-    _ names: [String], processors: Int64 = 8_000, waits: [String] = [],
+    _ names: [String], _ kind: TestDatabase = .sqlite, processors: Int64 = 8_000, waits: [String] = [],
     _ configure: (inout ServiceConfiguration) -> Void = { _ in }
   ) async throws {
     folder = NSTemporaryDirectory() + "cluster-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     _ = try FakeProgram.write(into: folder)
-    let database = try await SQLiteConnection.open("\(folder)/service.db")
-    try await SQLSchema.migrate(database)
+    let database = try await kind.open(folder)
     store = JobStore(database, lease: Self.lease)
     var configuration = ServiceConfiguration()
     configuration.limits.minimumFree = 0

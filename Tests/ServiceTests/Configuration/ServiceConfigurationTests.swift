@@ -96,6 +96,14 @@ import Testing
     ("limits:\n  memory: 120%\n", 2, "1% to 100%"),
     ("limits:\n  cpu: 10001\n", 2, "1% to 10000%"),
     ("store:\n  path: recordings\n", 2, "{job}"),
+    ("store:\n  url: http://x\n", 2, "of a bucket"),
+    ("store:\n  url: s3://x\n", 2, "no bucket"),
+    ("store:\n  url: s3://bucket\n  endpoint: x\n", 3, "“endpoint” must be"),
+    ("store:\n  url: s3://bucket\n  region: a b\n", 3, "“region” has"),
+    ("store:\n  url: s3://bucket\n  serverSideEncryption: rot13\n", 3, "AES256"),
+    ("store:\n  url: s3://bucket\n  uploadRate: 1kB\n", 3, "at least 65536"),
+    ("store:\n  url: file:///srv\n  region: eu\n", 3, "only for a store"),
+    ("retention:\n  local: soon\n", 2, "duration"),
     ("servers:\n  main:\n    url: calls.example\n", 3, "address of a signalling server"),
     ("servers:\n  \"a b\": wss://x\n", 2, "name of a server"),
     ("record:\n  colour: red\n", 2, "no such option"),
@@ -110,6 +118,35 @@ import Testing
   func `an unknown key or a bad value is named with its line`(_ yaml: String, line: Int, part: String) {
     let found = problems(yaml)
     #expect(found.contains { $0.line == line && $0.sentence.contains(part) }, "\(found)")
+  }
+
+  @Test func `a store of S3 has its options, segments by default, and half of the free space for jobs`() throws {
+    let configuration = try ServiceConfiguration(
+      yaml: """
+        store:
+          url: s3://recordings/calls
+          endpoint: http://127.0.0.1:9000
+          region: eu-central-1
+          pathStyle: true
+          serverSideEncryption: aws:kms:key
+          uploadRate: 5MB
+          credentialsFile: /etc/chatbot/s3
+          profile: chatbot
+        retention: {local: 10m}
+        limits: {minimumFree: 4GB}
+        """)
+    let s3 = try configuration.store.s3.configuration(url: try #require(configuration.store.url))
+    #expect(s3.bucket == "recordings" && s3.prefix?.text == "calls")
+    #expect(s3.endpoint?.description == "http://127.0.0.1:9000" && s3.region == "eu-central-1" && s3.pathStyle == true)
+    #expect(s3.serverSideEncryption == .kms(key: "key") && s3.uploadRate == 5_000_000)
+    #expect(s3.credentialsFile == "/etc/chatbot/s3" && s3.profile == "chatbot")
+    #expect(configuration.retention.local == TimeSpan(milliseconds: 600_000))
+    #expect(configuration.recordDefaults["segment"] == "60s")
+    #expect(configuration.minimumFreeForJobs == 2_000_000_000)
+    let folder = try ServiceConfiguration(yaml: "limits: {minimumFree: 4GB}")
+    #expect(folder.recordDefaults.isEmpty && folder.minimumFreeForJobs == 4_000_000_000)
+    let own = try ServiceConfiguration(yaml: "store: {url: s3://bucket}\nrecord: {segment: 10m}\n")
+    #expect(own.recordDefaults["segment"] == "10m")
   }
 
   @Test func `lines may end with a carriage return`() throws {

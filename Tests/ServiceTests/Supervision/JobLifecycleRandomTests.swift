@@ -35,7 +35,9 @@ struct JobLifecycleRandomTests {
     between.nextAttemptAt = SimulatedJob.origin + .seconds(2)
     var stopping = later
     stopping.stop = JobLifecycle.End(.stopped, "Stopped.")
-    return [first, later, between, stopping]
+    var claimed = later
+    claimed.claim()
+    return [first, later, between, stopping, claimed]
   }
 
   /// What must be true of a job at any time.
@@ -96,7 +98,7 @@ struct JobLifecycleRandomTests {
           endsAfter: chance(5) ? time(90_000) : nil, endReason: JobEndReason.allCases.randomElement(using: &random)!,
           cannotStart: chance(8), rejectsChanges: chance(6))
       }
-      let living = Self.records.filter { !$0.state.isEnded && $0.attemptStartedAt == nil }
+      let living = Self.records.filter { !$0.state.isEnded && $0.attemptStartedAt == nil && !$0.isClaimed }
       let record = living.randomElement(using: &random)!
       let free = time(40_000)
       var simulation = SimulatedJob(record, behaviours: behaviours, hasCapacity: { $0 - SimulatedJob.origin > free })

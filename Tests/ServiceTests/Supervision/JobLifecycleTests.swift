@@ -211,6 +211,34 @@ struct JobLifecycleTests {
     #expect(simulation.problems == [])
   }
 
+  @Test("a job that was claimed begins with the process of its new attempt, and one that ends is only stored")
+  func claimed() {
+    var record = JobLifecycle.Record(.starting)
+    record.attempt = 2
+    record.attemptStartedAt = SimulatedJob.origin
+    record.pause = PauseState(all: true)
+    record.claim()
+    var simulation = SimulatedJob(record)
+    simulation.at(.seconds(10), .stop(command: 1))
+    simulation.run(until: .seconds(100))
+    #expect(simulation.actions.prefix(2) == [.startProcess(PauseState(all: true)), .noteRunning])
+    #expect(simulation.job.attempt == 2)
+    #expect(simulation.end?.end.reason == .stopped)
+    #expect(simulation.problems == [])
+
+    for state in [JobState.stopping, .storing] {
+      var ending = record
+      ending.state = state
+      ending.stop = JobLifecycle.End(.stopped, "The job was stopped.")
+      ending.attemptStartedAt = SimulatedJob.origin
+      ending.claim()
+      var stored = SimulatedJob(ending)
+      stored.run(until: .seconds(10))
+      #expect(stored.startTimes.isEmpty)
+      #expect(stored.end?.end.reason == .stopped)
+    }
+  }
+
   @Test("a job that another service has taken is left alone")
   func superseded() {
     var simulation = SimulatedJob()

@@ -42,4 +42,7 @@ int cprocesses_reap(pid_t child);
 /* Sends a signal to all processes of the group that the child leads. */
 void cprocesses_signal(pid_t child, int number);
 
+/* Overwrites the values of the environment variables whose names begin with `prefix`, where they stand in memory. */
+void cprocesses_overwrite_variables(const char *prefix);
+
 #endif

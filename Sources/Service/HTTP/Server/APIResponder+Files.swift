@@ -26,6 +26,10 @@ extension APIResponder {
       attempt = number
     }
     let object = try await object(name, attempt, of: job)
+    if let link = try await objects.link(to: object.key, validFor: Self.linkLifetime) {
+      // The link is a secret of whoever asked, and ends soon: nobody may keep the answer.
+      return Response(status: .found, headers: [.location: link, .cacheControl: "no-store"])
+    }
     let reader = try await objects.open(object.key)
     var headers: HTTPFields = [
       .contentType: Self.mediaType(ofFile: name), .acceptRanges: "bytes", .cacheControl: "private, max-age=3600",
@@ -46,13 +50,27 @@ extension APIResponder {
     return Response(status: range == nil ? .ok : .partialContent, headers: headers, body: body)
   }
 
+  /// How long a link to a file is valid.
+  private static let linkLifetime = Duration.seconds(300)
+
+  /// The origin of links to files; nil if the service has no links.
+  func mediaOrigin() async -> String? {
+    guard configuration.store.isRemote, let key = ObjectKey("x"),
+      let link = try? await objects.link(to: key, validFor: Self.linkLifetime)
+    else { return nil }
+    // “https://host:port/…”
+    let parts = link.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 4, parts[1].isEmpty else { return nil }
+    return parts.prefix(3).joined(separator: "/")
+  }
+
   /// The object of a file: that of the newest attempt, unless one is asked for.
   private func object(
     _ name: String, _ attempt: Int64?, of job: JobRecord
   ) async throws -> (key: ObjectKey, sha256: String?) {
     let missing = APIProblem(.notFound, "The job has no such file.")
     guard !job.deleted, job.deleteRequestedAt == nil else { throw missing }
-    if name == Self.manifestName, attempt == nil {
+    if attempt == nil, let number = RecordingDocument.number(ofName: name), number <= job.amendments + 1 {
       guard job.manifestStoredAt != nil, let path = job.objectPath.flatMap({ ObjectKey($0) }),
         let key = path.appending(name)
       else { throw missing }
@@ -68,8 +86,6 @@ extension APIResponder {
     else { throw missing }
     return (key, file.sha256)
   }
-
-  static let manifestName = RecordingDocument.name
 
   /// By the end of the name, which a stranger cannot choose.
   static func mediaType(ofFile name: String) -> String {

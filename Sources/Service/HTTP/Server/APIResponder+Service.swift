@@ -5,12 +5,14 @@ import JobProtocol
 import Logging
 import Media
 import NIOCore
+import ObjectStore
 import SQLStore
 
 extension APIResponder {
   /// `GET /readyz`
   func ready() async throws -> Response {
     var missing = await control.missing
+    if let problem = objects.problem { missing.append(problem) }
     if let problem = access.problem {
       // Anybody may ask: what the file has, and where it is, stands in the log only.
       logger.error("The file of tokens cannot be used: \(problem)")
@@ -27,6 +29,7 @@ extension APIResponder {
 
   /// `GET /metrics`
   func metricsText() async throws -> Response {
+    metrics.note(unstored.figures(), isRefused: objects.problem != nil)
     let text = await metrics.text(store: store, control: control)
     return Response(
       status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],

@@ -37,6 +37,8 @@ package struct APIResponder: HTTPResponder {
   let access: APIAccess
   let secrets: SecretBox
   let metrics: ServiceMetrics
+  /// What waits to be stored.
+  let unstored: UnstoredFiles
   let watcher: EventWatcher
   /// The other nodes; nil if this one does not ask them.
   let peers: NodePeers?
@@ -50,8 +52,8 @@ package struct APIResponder: HTTPResponder {
 
   package init(
     configuration: ServiceConfiguration, data: String, store: JobStore, objects: any ObjectStore,
-    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics, peers: NodePeers? = nil,
-    logger: Logger
+    control: any JobControl, access: APIAccess, secrets: SecretBox, metrics: ServiceMetrics,
+    unstored: UnstoredFiles = UnstoredFiles(), peers: NodePeers? = nil, logger: Logger
   ) {
     self.configuration = configuration
     self.data = data
@@ -61,6 +63,7 @@ package struct APIResponder: HTTPResponder {
     self.access = access
     self.secrets = secrets
     self.metrics = metrics
+    self.unstored = unstored
     self.peers = peers
     self.logger = logger
     watcher = EventWatcher(store: store)
@@ -148,7 +151,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     _ = try APIQuery(query, known: [])
     switch route {
-    case .page(let name): return PageFiles.response(name, request.headers)
+    case .page(let name): return PageFiles.response(name, request.headers, mediaOrigin: await mediaOrigin())
     case .openAPI: return PageFiles.openAPI
     case .health: return Self.json(.object(["status": .text("ok")]))
     case .ready: return try await ready()

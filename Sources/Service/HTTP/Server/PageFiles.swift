@@ -17,12 +17,14 @@ enum PageFiles {
   private static let policy =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 
-  static func response(_ name: String, _ headers: HTTPFields) -> Response {
+  /// - Parameter mediaOrigin: where files are that are played; nil: they come from the service.
+  static func response(_ name: String, _ headers: HTTPFields, mediaOrigin: String? = nil) -> Response {
     guard let file = files[name] else { return APIResponder.response(APIProblem(.notFound)) }
     return Response(
       status: .ok,
       headers: [
-        .contentType: file.type, .cacheControl: "no-cache", .contentSecurityPolicy: policy,
+        .contentType: file.type, .cacheControl: "no-cache",
+        .contentSecurityPolicy: mediaOrigin.map { "\(policy); media-src 'self' \($0)" } ?? policy,
         .referrerPolicy: "no-referrer",
       ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
   }

@@ -1,0 +1,133 @@
+internal import Glibc
+internal import Media
+internal import ObjectStore
+internal import SQLStore
+
+extension Storer {
+  /// Removes copies of files that are in the store: those that were stored longer ago than the settings say, and while `isShort` says
+  /// that the disk has too little space, all, the oldest first. What is not stored stays.
+  ///
+  /// The manifests and the journal of a job that runs stay as well: its description is made of them.
+  ///
+  /// - Returns: how many files and folders were removed.
+  /// - Throws: a ``StoringError``, an `ObjectStoreError` or an `SQLError`. The call can be repeated.
+  @discardableResult
+  package func removeLocalCopies(isShort: @Sendable () throws -> Bool) async throws -> Int {
+    let now = try await store.now()
+    let age = settings.localRetention ?? 0
+    var due: [LocalCopy] = []
+    var young: [LocalCopy] = []
+    let isShortNow = try isShort()
+    for job in try await localJobs() {
+      for copy in try await copies(of: job, isShort: isShortNow) {
+        if copy.storedAt <= now - age { due.append(copy) } else { young.append(copy) }
+      }
+    }
+    var count = 0
+    for copy in due where try await remove(copy) { count += 1 }
+    guard isShortNow else { return count }
+    for copy in young.sorted(by: { $0.storedAt < $1.storedAt }) {
+      guard try isShort() else { break }
+      if try await remove(copy) { count += 1 }
+    }
+    return count
+  }
+
+  /// Returns what says whether a disk has too little space; false if that is not known, and for a store on this machine.
+  package func isShortOfSpace(in folder: String, minimum: Int64) -> @Sendable () throws -> Bool {
+    guard settings.localRetention != nil else { return { false } }
+    return { (try? FolderListing.freeBytes(folder)).map { $0 < minimum } ?? false }
+  }
+
+  /// Stores what jobs left on this machine that have ended without it: see ``amend(_:)``.
+  package func amendLeftovers() async throws {
+    var failure: (any Error)?
+    for job in try await localJobs() where job.state.isEnded && !job.deleted {
+      do {
+        try await amend(job.id)
+      } catch is StoringError {
+        // A process or a repair has the folder.
+      } catch {
+        // The other jobs do not wait for this one.
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Stores what jobs that have ended left on this machine, and removes what is stored.
+  package func removeLeftovers() async throws {
+    try await amendLeftovers()
+    try await removeLocalCopies { false }
+  }
+
+  /// The jobs that have a folder on this machine.
+  private func localJobs() async throws -> [JobRecord] {
+    let jobs = "\(settings.data)/jobs"
+    let names = try await BlockingWork.run("local files", within: .seconds(60)) { try FolderListing.names(jobs) }
+    var records: [JobRecord] = []
+    for name in names {
+      if let id = JobID(name), let job = try await store.storedJob(id) { records.append(job) }
+    }
+    return records
+  }
+
+  /// A file, or the folder of an attempt, whose content is in the store.
+  private enum LocalCopy: Sendable {
+    case file(path: String, storedAt: Int64)
+    case folder(AttemptRecord, storedAt: Int64)
+
+    var storedAt: Int64 {
+      switch self {
+      case .file(_, let time), .folder(_, let time): time
+      }
+    }
+  }
+
+  private func copies(of job: JobRecord, isShort: Bool) async throws -> [LocalCopy] {
+    let attempts = try await store.attempts(of: job.id)
+    if job.state.isEnded {
+      return attempts.filter { $0.storedAt != nil || job.deleted }
+        .map { .folder($0, storedAt: job.deleted ? 0 : job.endedAt ?? 0) }
+    }
+    let rows = Dictionary(grouping: try await store.files(of: job.id), by: \.attempt)
+    var copies: [LocalCopy] = []
+    for attempt in attempts {
+      let folder = folder(of: attempt)
+      let media = (rows[attempt.number] ?? []).filter { MediaEnding(rawValue: $0.kind) != nil }
+      guard !media.isEmpty else { continue }
+      copies += try await blocking {
+        let files = try folder.files()
+        let present = Set(files.map { UntrustedText($0.name) })
+        let candidates = media.filter { present.contains(UntrustedText($0.name)) }
+        guard !candidates.isEmpty else { return [] }
+        // A repair needs the files that no manifest calls complete.
+        let manifests = folder.manifests(files, whileTheyAreWritten: true)
+        let complete = Set(
+          manifests.flatMap { $0.manifest.files.filter(\.complete).map { UntrustedText($0.name) } })
+        return candidates.filter { complete.contains(UntrustedText($0.name)) }
+          .map { .file(path: "\(folder.media)/\($0.name)", storedAt: $0.storedAt) }
+      }
+    }
+    return copies
+  }
+
+  /// - Returns: whether there was something.
+  private func remove(_ copy: LocalCopy) async throws -> Bool {
+    switch copy {
+    case .file(let path, _):
+      return try await blocking {
+        if unlink(path) == 0 { return true }
+        guard errno == ENOENT else {
+          throw StoringError("\(path.printable(utf8Bytes: 300)) cannot be removed: error \(errno).")
+        }
+        return false
+      }
+    case .folder(let attempt, _):
+      let folder = folder(of: attempt)
+      guard try await blocking({ folder.exists && !folder.isInUse }) else { return false }
+      try await removeFolder(of: attempt)
+      return true
+    }
+  }
+}
