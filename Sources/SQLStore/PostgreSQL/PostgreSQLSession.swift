@@ -251,7 +251,7 @@ final class PostgreSQLSession: SQLTransaction {
     }
     let line = lines.joined(separator: " ").printable(utf8Bytes: 500)
     if line.isEmpty { return "no reason is known." }
-    return line.utf8.last == UInt8(ascii: ".") ? line : line + "."
+    return line.hasSuffix(".") || line.hasSuffix("?") ? line : line + "."
   }
 
   /// Calls `body` with an array of C strings that ends with a null pointer.

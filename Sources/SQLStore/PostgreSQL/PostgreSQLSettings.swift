@@ -66,7 +66,8 @@ package struct PostgreSQLSettings: Sendable, Hashable {
     while let keyword = option.pointee.keyword {
       if option.pointee.val != nil {
         switch String(cString: keyword) {
-        case "password": return "The password of the database stands in a file (passwordFile), not in the URL."
+        case "password", "sslpassword":
+          return "The password of the database stands in a file (passwordFile), not in the URL."
         case "options": return "The URL of the database cannot have “options”: poolers do not pass them on."
         case "client_encoding": return "The URL of the database cannot have “client_encoding”: it is UTF-8."
         case "replication": return "The URL of the database cannot have “replication”."

@@ -57,6 +57,9 @@ package final class ServiceMetrics: Sendable {
     MetricFamily("chatbot_request_seconds", .histogram, "How long the service took to begin an answer."),
   ]
 
+  /// The values of the label `state` of `chatbot_nodes`.
+  package static let nodeStates = ["ready", "draining", "gone"]
+
   // MARK: What happened
 
   package func refused(_ resource: CapacityResource) { refusals(resource).increment(by: 1) }
@@ -93,7 +96,7 @@ package final class ServiceMetrics: Sendable {
         raise(ends(reason), reason.rawValue, to: Double(reasons[reason.rawValue] ?? 0))
       }
       let figures = try await store.clusterFigures()
-      for (state, count) in [("ready", figures.ready), ("draining", figures.draining), ("gone", figures.gone)] {
+      for (state, count) in zip(Self.nodeStates, [figures.ready, figures.draining, figures.gone]) {
         gauge("chatbot_nodes", Double(count), ("state", state))
       }
       raise(counter("chatbot_takeovers_total"), "takeovers", to: Double(figures.takeovers))

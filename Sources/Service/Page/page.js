@@ -177,7 +177,7 @@ function nodeRow(node) {
   setState(cells[0].firstElementChild, node.state);
   const colours = { ready: "running", draining: "starting", stopping: "starting", gone: "failed" };
   cells[0].firstElementChild.dataset.state = colours[node.state] ?? "";
-  const texts = [node.name, node.jobs, used("cpu"), used("memory"), used("udpPorts"), node.version, clock(node.seenAt)];
+  const texts = [node.name, node.jobs, used("processors"), used("memory"), used("udpPorts"), node.version, clock(node.seenAt)];
   texts.forEach((text, index) => { cells[index + 1].textContent = text; });
   const button = cells[8].firstElementChild;
   button.hidden = session.role !== "admin";

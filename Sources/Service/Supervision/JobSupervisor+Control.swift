@@ -89,7 +89,8 @@ extension JobSupervisor: JobControl {
     if !isStarted { sentences.append("The service has not begun yet.") }
     if isDraining || isDetached { sentences.append("The service ends.") }
     if isCordoned, !isDraining { sentences.append("The node takes no jobs: an operator drains it.") }
-    if let databaseProblem { sentences.append(databaseProblem) }
+    // Anybody may ask: hosts, users and names of the database stand in the log only.
+    if databaseProblem != nil { sentences.append("The database does not answer.") }
     if let free = disk.free(now: .now), free < accounts.limits.minimumFreeDisk {
       sentences.append(
         CapacityShortage(.resource(.disk, needed: accounts.limits.minimumFreeDisk, free: free)).description)

@@ -69,7 +69,7 @@ struct ClusterTests {
     #expect(attempts[0].how == "was lost with the node a" && attempts[0].isTakenOver)
     // The former goes on, since it cannot know; it says that it takes no jobs.
     #expect(cluster.isAlive(attempts[0]) && cluster.isAlive(attempts[1]))
-    #expect(await a.supervisor.missing == ["The database cannot be reached."])
+    #expect(await a.supervisor.missing == ["The database does not answer."])
     a.connection.isCut = false
     let back = ContinuousClock.now
     #expect(try await cluster.eventually { !cluster.isAlive(attempts[0]) })

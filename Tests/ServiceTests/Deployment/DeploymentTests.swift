@@ -61,7 +61,8 @@ struct DeploymentTests {
 
   /// What alerts and their tests may select: the metrics with their labels and the values of these.
   private static let labels: [String: [String]] = [
-    "state": JobState.allCases.map(\.rawValue), "reason": JobEndReason.allCases.map(\.rawValue),
+    "state": JobState.allCases.map(\.rawValue) + ServiceMetrics.nodeStates,
+    "reason": JobEndReason.allCases.map(\.rawValue),
     "resource": CapacityResource.allCases.map(\.rawValue),
   ]
 

@@ -21,7 +21,8 @@ extension APIResponder {
     do {
       _ = try await store.now()
     } catch {
-      missing.append("The database does not answer.")
+      let sentence = "The database does not answer."
+      if !missing.contains(sentence) { missing.append(sentence) }
     }
     guard missing.isEmpty else { throw Self.notReady(missing) }
     return Self.json(.object(["status": .text("ready")]))
