@@ -6,7 +6,7 @@ internal import Media
 
 /// A command that a node carried out while it could not reach the database.
 package struct LocalCommand: Sendable, Hashable, Codable {
-  /// Below zero; each smaller than the one before it.
+  /// Below -1; each smaller than the one before it.
   package var number: Int64
   package var job: String
   /// The newest attempt of the job that the node knew; empty before the first one.

@@ -71,7 +71,8 @@ package actor JobSupervisor {
   // Commands without the database.
   var localCommands: [LocalCommand] = []
   var localResults: [Int64: CommandResult] = [:]
-  var lastLocalCommand: Int64 = 0
+  /// Below the number of changes that the service asks for itself.
+  var lastLocalCommand = JobLifecycle.PauseChange.ofService
   var localCommandFile: LocalCommandFile { LocalCommandFile(data: data) }
   private var loops: [Task<Void, Never>] = []
   private var lastTick = MonotonicInstant.now
