@@ -70,7 +70,7 @@ extension EndToEndWithoutBrowsers {
           [
             python, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "--config-file", settings.path,
             "run", "\(service.address)/openapi.json", "--checks", "all", "--seed", "\(seed)", "--max-examples",
-            "\(ServiceTestForm.count(short: 3, whole: 150))", "--no-color", "--report", "json", "--report-json-path",
+            "\(ServiceTestForm.count(short: 3, whole: 200))", "--no-color", "--report", "json", "--report-json-path",
             report.path,
           ],
           environment: [
