@@ -214,6 +214,12 @@ let package = Package(
         "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CYUV", byteBuffer, logging,
       ]),
     module("Console", ["Media", "Signalling", logging]),
+    module(
+      "MetricsEndpoint",
+      [
+        "BotPeer", "Call", "JobProcess", "JobProtocol", "Media", "OptionValues", "PrometheusText", "Recorder",
+        "RoomServer", "Signalling", coreMetrics, byteBuffer, sockets, http,
+      ]),
     .executableTarget(
       name: "chatbot",
       dependencies: [
@@ -223,8 +229,8 @@ let package = Package(
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
         "Janus", "ExecSignalling", "HTTPTransport", "DataMessages", "Codecs", "Media", "NetworkEmulation",
-        "FaultInjection", "JobProcess", "JobProtocol", "OptionValues", "CommandSettings", byteBuffer, sockets, logging,
-        arguments,
+        "FaultInjection", "JobProcess", "JobProtocol", "MetricsEndpoint", "OptionValues", "CommandSettings", byteBuffer,
+        sockets, logging, arguments,
       ],
       swiftSettings: rules),
 
@@ -398,6 +404,12 @@ let package = Package(
       of: "LiveSource",
       ["Bitstream", "Media", "MediaMessages", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
     tests(of: "Console", ["Media", logging]),
+    tests(
+      of: "MetricsEndpoint",
+      [
+        "BotPeer", "Call", "JobProtocol", "Media", "OptionValues", "PrometheusText", "RoomServer", "SkyRTC", byteBuffer,
+        sockets, logging,
+      ]),
     tests(
       of: "chatbot",
       [

@@ -55,8 +55,9 @@ find "$root/usr/share/man" -type f -exec gzip -9n {} +
 version=$("$programs/chatbot" --version)-1
 # The date of the last commit, so that the same sources give the same package.
 seconds=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
-# Whoever distributes packages sets DEBFULLNAME and DEBEMAIL, as for other tools of Debian.
-maintainer="${DEBFULLNAME:-the authors of chatbot} <${DEBEMAIL:-chatbot@example.org}>"
+# That of the repository, `NAME <ADDRESS>`. Whoever distributes packages sets DEBFULLNAME and DEBEMAIL, as for other tools of Debian.
+maintainer=$(<deploy/debian/maintainer)
+maintainer="${DEBFULLNAME:-${maintainer% <*}} <${DEBEMAIL:-$(sed 's/.*<\(.*\)>/\1/' <<<"$maintainer")}>"
 changelog=usr/share/doc/chatbot/changelog.Debian
 printf 'chatbot (%s) unstable; urgency=medium\n\n  * See changelog.gz.\n\n -- %s  %s\n' \
   "$version" "$maintainer" "$(LC_ALL=C date --utc --date="@$seconds" -R)" >"$root/$changelog"

@@ -8,8 +8,16 @@ import S3
 /// Usage: upload-speed ENDPOINT FOLDER [FILES] [MEBIBYTES]      a file of so many MiB is written to FOLDER, and uploaded so many times
 @main
 struct UploadSpeed {
-  static func main() async throws {
-    let words = CommandLine.arguments
+  static func main() async {
+    do {
+      try await run(CommandLine.arguments)
+    } catch {
+      print("\(error)")
+      exit(1)
+    }
+  }
+
+  private static func run(_ words: [String]) async throws {
     guard words.count >= 3, let endpoint = S3Endpoint(words[1]) else {
       print("usage: upload-speed ENDPOINT FOLDER [FILES] [MEBIBYTES]")
       exit(64)

@@ -15,8 +15,7 @@ final class JobObserver: RoomCallObserver {
     var byConnection: Set<ParticipantID> = []
     /// The users who are no media servers and may not be there yet.
     var expected: [ParticipantID: String?] = [:]
-    /// For each user the streams that have tracks.
-    var streams: [ParticipantID: Set<Int>] = [:]
+    var streams = AnnouncedStreams()
     var hasJoined = false
     /// Limit what somebody who joins again and again writes into the journal.
     var arrivals = TokenBucket(burst: 10_000, interval: .seconds(1))
@@ -68,8 +67,11 @@ final class JobObserver: RoomCallObserver {
   /// The users who are there, with their names.
   var users: [ParticipantID: String?] { state.withLock { $0.present } }
 
+  /// The name of a user who is there; nil if they have none, or are not there.
+  func name(of user: ParticipantID) -> String? { state.withLock { $0.present[user] ?? nil } }
+
   /// Whether a user has stopped all streams.
-  func hasStopped(_ user: ParticipantID) -> Bool { state.withLock { $0.streams[user]?.isEmpty ?? false } }
+  func hasStopped(_ user: ParticipantID) -> Bool { state.withLock { $0.streams.hasStopped(user) } }
 
   // MARK: The room
 
@@ -126,7 +128,7 @@ final class JobObserver: RoomCallObserver {
 
   private func left(_ user: ParticipantID) {
     let name = state.withLock { state -> String?? in
-      state.streams[user] = nil
+      state.streams.forget(user)
       state.expected[user] = nil
       state.byConnection.remove(user)
       let name = state.present.removeValue(forKey: user)
@@ -170,14 +172,7 @@ final class JobObserver: RoomCallObserver {
     case .frame(let frame):
       if frame.isKeyframe, frame.codec.kind == .video, !isPaused(participant) { keyframes.note(frame, of: participant) }
     case .described(let stream):
-      state.withLock { state in
-        guard state.streams.count < Self.maximumUsers else { return }
-        if stream.tracks.isEmpty {
-          state.streams[participant]?.remove(stream.number)
-        } else {
-          state.streams[participant, default: []].insert(stream.number)
-        }
-      }
+      state.withLock { $0.streams.note(stream, of: participant) }
     case .clock, .recovering, .statistics: break
     }
   }

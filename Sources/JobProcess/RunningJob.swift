@@ -156,9 +156,9 @@ package final class RunningJob: Sendable {
 
   /// Whether nothing of a user is stored.
   func isPaused(_ user: ParticipantID) -> Bool {
-    let (call, paused) = state.withLock { ($0.call, $0.paused) }
+    let (call, observer, paused) = state.withLock { ($0.call, $0.observer, $0.paused) }
     guard specification.kind == .record else { return false }
-    guard let call else { return paused.isPaused(user.text) }
+    guard let call else { return PausedUsers(paused).contains(user.text, name: observer?.name(of: user)) }
     return call.isPaused(user) || call.paused.contains(user.text, name: call.name(of: user))
   }
 }

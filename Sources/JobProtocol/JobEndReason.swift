@@ -43,4 +43,15 @@ package enum JobEndReason: String, Sendable, Hashable, CaseIterable, Codable {
     case .diskFull: 73
     }
   }
+
+  /// The reason of which an exit code speaks, where it is all that is known.
+  package init(exitCode: Int32) {
+    self =
+      switch exitCode {
+      case 0: .stopped
+      case 69: .serverUnreachable
+      case 73: .diskFull
+      default: .crashing
+      }
+  }
 }

@@ -37,7 +37,9 @@ package enum MediaProgramPath {
   package static func find() -> Result<String, Missing> {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let running = count > 0 ? text(buffer.prefix(count)) : nil
+    // In a chroot `/proc` may be missing; a program that was started by a path has it as its name.
+    let first = CommandLine.arguments.first.flatMap { $0.contains("/") ? $0 : nil }
+    let running = count > 0 ? text(buffer.prefix(count)) : first
     let named = getenv(variable).map { String(cString: $0) }
     return find(named: named, running: running) { access($0, X_OK) == 0 }
   }

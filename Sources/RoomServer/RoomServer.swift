@@ -112,6 +112,13 @@ public actor RoomServer {
     }
   }
 
+  /// What the server serves now; nothing before it has started, and after its end.
+  package func figures() async -> Figures {
+    guard case .started(let parts) = state else { return Figures() }
+    let (rooms, users, connections) = await parts.rooms.figures()
+    return Figures(rooms: rooms, users: users, connections: connections, gateway: await parts.gateway?.figures())
+  }
+
   /// Serves until ``stop()`` is called or the task is cancelled, and returns when all connections are closed. Starts the server
   /// first, unless that has been done or is being done; then it throws what that throws.
   public func run() async throws(StartError) {

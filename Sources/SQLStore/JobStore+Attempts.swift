@@ -132,6 +132,14 @@ extension JobStore {
     ).isEmpty
   }
 
+  /// Returns the data of the events of the users who joined a job's room last, newest first, each a JSON object.
+  package func joinedParticipants(of job: JobID) async throws -> [String] {
+    try await connection.execute(
+      "SELECT data FROM events WHERE job = $1 AND type = $2 ORDER BY sequence DESC LIMIT 10000",
+      [job.value, .text(JobEventType.participantJoined.rawValue)]
+    ).map { try $0.text("data") }
+  }
+
   // MARK: Pause
 
   /// Writes who is paused.

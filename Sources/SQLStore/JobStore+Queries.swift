@@ -22,6 +22,17 @@ package struct JobPosition: Sendable, Hashable {
   }
 }
 
+/// The position of a file in the list of a job's files.
+package struct FilePosition: Sendable, Hashable {
+  package var attempt: Int64
+  package var name: String
+
+  package init(attempt: Int64, name: String) {
+    self.attempt = attempt
+    self.name = name
+  }
+}
+
 extension JobStore {
   /// Returns a job of a project; nil if the project has none with this id.
   package func job(_ id: JobID, project: String) async throws -> JobRecord? {
@@ -99,16 +110,19 @@ extension JobStore {
     return counts
   }
 
-  /// Returns how many jobs have ended for each reason.
+  /// Returns how many jobs have ended for each reason, also those that were forgotten.
   package func countsByReason() async throws -> [String: Int64] {
     let rows = try await connection.execute(
       "SELECT reason, COUNT(*) AS count FROM jobs WHERE ended_at IS NOT NULL AND reason IS NOT NULL GROUP BY reason")
-    return Dictionary(try rows.map { (try $0.text("reason"), try $0.integer("count")) }) { $1 }
+    let pruned = try await counters(below: Self.prunedEnds)
+    return Dictionary(try rows.map { (try $0.text("reason"), try $0.integer("count")) } + pruned) { $0 + $1 }
   }
 
-  /// Returns how many processes were started for all jobs.
+  /// Returns how many processes were started for all jobs, also for those that were forgotten.
   package func attemptCount() async throws -> Int64 {
-    try await connection.execute("SELECT COUNT(*) AS count FROM attempts").first?.integer("count") ?? 0
+    let pruned = try await counters(below: Self.prunedAttempts).reduce(0) { $0 + $1.value }
+    let kept = try await connection.execute("SELECT COUNT(*) AS count FROM attempts").first?.integer("count") ?? 0
+    return kept + pruned
   }
 
   /// Returns events of a project, or of one of its jobs, in the order of their ids.
@@ -169,6 +183,19 @@ extension JobStore {
     try await connection.execute("SELECT * FROM files WHERE job = $1 ORDER BY attempt, name", [job.value]).map {
       try FileRecord($0)
     }
+  }
+
+  /// Returns some of the stored files of a job, in the order of attempts and names.
+  ///
+  /// - Parameter after: only files that come after this one.
+  package func files(of job: JobID, after: FilePosition?, limit: Int) async throws -> [FileRecord] {
+    try await connection.execute(
+      """
+      SELECT * FROM files WHERE job = $1 AND (attempt > $2 OR attempt = $2 AND name > $3)
+      ORDER BY attempt, name LIMIT $4
+      """,
+      [job.value, .integer(after?.attempt ?? 0), .text(after?.name ?? ""), .integer(limit)]
+    ).map { try FileRecord($0) }
   }
 
   /// Asks for the deletion of a recording; it is deleted when the job has ended.

@@ -33,6 +33,9 @@ package protocol JobControl: Sendable {
   /// The last statuses of all processes that answer.
   func statuses() async -> [JobID: JobStatus]
 
+  /// What all processes have received while this service supervised them; it never goes back.
+  var mediaCounts: MediaCounts { get async }
+
   /// The last decoded frame of a user as PNG.
   func snapshot(of user: String, in job: JobID) async throws(SnapshotProblem) -> [UInt8]
 

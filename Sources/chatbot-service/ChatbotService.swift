@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSettings
 import Glibc
 
 @main
@@ -14,17 +15,12 @@ struct ChatbotService: AsyncParsableCommand {
 
       Without a configuration file all is kept in ./chatbot-data, and the commands use its admin.token.
       """,
-    version: ServiceVersion.text,
+    version: ProgramVersion.text,
     subcommands: [
       RunCommand.self, JobsCommand.self, UploadCommand.self, TokenCommand.self, CheckConfigCommand.self,
       ManualCommand.self,
     ],
     defaultSubcommand: RunCommand.self)
-}
-
-enum ServiceVersion {
-  /// That of `chatbot`, with which it is installed.
-  static let text = "0.2.0"
 }
 
 /// Exit codes of sysexits.h.

@@ -114,7 +114,10 @@ struct ResumeCommand: AsyncParsableCommand {
 struct EventsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "events", abstract: "Show what happened to a job, or to all jobs.",
-    discussion: "With --follow and a job, the command ends with the job.")
+    discussion: """
+      With --follow and a job, the command ends with the job. When the connection is lost, it connects again and goes on behind the last \
+      event.
+      """)
 
   @OptionGroup var client: ClientOptions
   @Argument(help: ArgumentHelp("The id of the job. (default: all jobs)", valueName: "job")) var id: String?
@@ -126,7 +129,9 @@ struct EventsCommand: AsyncParsableCommand {
     let (options, isOfJob) = (client, id != nil)
     try await client.call { client in
       guard follow else { return try await pages(client, path) }
-      try await client.events(path, after: after) { event in
+      var reconnecting = APIClient.Reconnecting()
+      reconnecting.lost = { ServiceExit.report("\($0) Connecting again.") }
+      try await client.follow(path, after: after, reconnecting) { event in
         options.print(event, as: Shown.event)
         let ends = ["job.finished", "job.failed", "job.cancelled"]
         return !isOfJob || !ends.contains(event["type"]?.string?.ascii ?? "")

@@ -8,7 +8,7 @@ struct ManualCommand: ParsableCommand {
 
   func run() throws {
     let page = ManualPage(
-      try CommandDescription(dump: ChatbotService._dumpHelp()), version: ServiceVersion.text,
+      try CommandDescription(dump: ChatbotService._dumpHelp()), version: ProgramVersion.text,
       sections: [
         ManualPage.Section(title: "Environment", text: Self.environment),
         ManualPage.Section(title: "Files", text: Self.files),

@@ -1,7 +1,9 @@
 import ArgumentParser
+import CommandSettings
 import FoundationEssentials
 import Logging
 import NIOCore
+import OptionValues
 import Service
 
 struct RunCommand: AsyncParsableCommand {
@@ -63,7 +65,7 @@ struct RunCommand: AsyncParsableCommand {
     }
     let scheme = configuration.tls == nil ? "http" : "https"
     let service = ServiceProgram(
-      configuration: configuration, program: program, version: ServiceVersion.text, logger: logger)
+      configuration: configuration, program: program, version: ProgramVersion.text, logger: logger)
     do {
       try await service.run { address in
         let listen = ListenAddress(host: host, port: UInt16(clamping: address?.port ?? Int(ownPort)))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSettings
 import FoundationEssentials
 import Glibc
 import Logging
@@ -138,7 +139,7 @@ struct UploadCommand: AsyncParsableCommand {
     }
     var trimmed = folder
     while trimmed.utf8.count > 1, trimmed.utf8.last == UInt8(ascii: "/") { trimmed.removeLast() }
-    var settings = FolderUpload.Settings(folder: trimmed, url: store, version: ServiceVersion.text)
+    var settings = FolderUpload.Settings(folder: trimmed, url: store, version: ProgramVersion.text)
     settings.s3 = try options()
     if S3Configuration.isURL(store) {
       do throws(S3Configuration.Problem) {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Call
 import Console
 import Logging
+import MetricsEndpoint
 import Recorder
 import Synchronization
 
@@ -12,13 +13,20 @@ struct CallCommand: AsyncParsableCommand {
 
   @OptionGroup var options: CallOptions
 
+  @OptionGroup(title: "Metrics") var metrics: MetricsOptions
+
   func run() async throws {
     let console = try options.log.console()
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
       let settings = try options.settings()
+      var runner = CallRunner(settings: settings, console: console, log: log)
+      if metrics.areServed {
+        let values = CallMetrics(isRecording: options.record != nil)
+        try await metrics.serve({ values.text }, console: console)
+        runner.metrics = values
+      }
       let upload = try await StoreUpload.begin(options, console: console, log: log)
-      let runner = CallRunner(settings: settings, console: console, log: log)
       let failure = Mutex<CallFailure?>(nil)
       let (isRecording, ending) = (options.record != nil, options.ending)
       let result: Result<RoomCall.Outcome, any Error>

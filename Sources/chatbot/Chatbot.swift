@@ -27,7 +27,7 @@ struct Chatbot: AsyncParsableCommand {
 
       \(ExitStatus.table)
       """,
-    version: Version.text,
+    version: ProgramVersion.text,
     subcommands: [
       CallCommand.self, CheckCommand.self, ConfigCommand.self, DiagnoseCommand.self, InspectCommand.self,
       JobCommand.self, LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self,
@@ -78,10 +78,4 @@ struct Chatbot: AsyncParsableCommand {
   static func command(named name: String) -> any ParsableCommand.Type {
     configuration.subcommands.first { $0.configuration.commandName == name } ?? CallCommand.self
   }
-}
-
-/// The program's version, for `--version`.
-enum Version {
-  /// Follows semver.org; the changelog lists its changes.
-  static let text = "0.2.0"
 }

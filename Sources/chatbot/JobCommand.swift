@@ -1,6 +1,7 @@
 import ArgumentParser
 import Call
 import CallCheck
+import CommandSettings
 import JobProcess
 import JobProtocol
 import OptionValues
@@ -22,7 +23,7 @@ struct JobCommand: AsyncParsableCommand {
 
   func run() async throws {
     JobProcess.detach()
-    let code = await JobProcess(folder: folder, version: Version.text).run { job in
+    let code = await JobProcess(folder: folder, version: ProgramVersion.text).run { job in
       SecretFile.provide(job.secrets.variables)
       do {
         return try await job.specification.kind == .check ? check(job) : call(job)

@@ -17,7 +17,7 @@ struct ManualCommand: ParsableCommand {
       \(CommandLineSettings.secrets.sorted().joined(separator: ", ")).
       """
     let page = ManualPage(
-      root, version: Version.text,
+      root, version: ProgramVersion.text,
       sections: [
         ManualPage.Section(title: "Configuration", text: configuration),
         ManualPage.Section(title: "Exit status", text: exitCodes),

@@ -176,6 +176,32 @@ import Testing
     #expect(end.problemsDropped == 5)
   }
 
+  @Test("files are left out of a journal that has room for pauses and the end only")
+  func journalWithoutFiles() async throws {
+    let job = try TestJob()
+    let folder = job.folder
+    let sentence = String(repeating: "x", count: 60_000)
+    var text = Data()
+    var seq: Int64 = 0
+    while text.count < JobFolder.maximumJournalBytes / 32 * 31 {
+      seq += 1
+      text += Data("{\"sentence\":\"\(sentence)\",\"seq\":\(seq),\"time\":1,\"type\":\"problem\"}\n".utf8)
+    }
+    try job.write(text, to: "journal.ndjson")
+    _ = try await job.run { _ in
+      try Data("abc".utf8).write(to: URL(fileURLWithPath: "\(folder)/media/100.session.json"))
+      return JobResult(.empty, "Everybody left.")
+    }
+    var reader = JournalReader(position: Int64(text.count), lastSeq: seq)
+    let added = try reader.read(job.read("journal.ndjson").dropFirst(text.count))
+    #expect(added.map(\.event.type) == ["started", "ended"])
+    guard case .ended(let end)? = added.last?.event else {
+      Issue.record("The journal does not end with ended.")
+      return
+    }
+    #expect(end.problemsDropped == 1)
+  }
+
   @Test("files of the call that are closed at the end are in the journal with their hash")
   func closedFiles() async throws {
     let job = try TestJob()

@@ -47,6 +47,33 @@ import Testing
     return bytes
   }
 
+  @Test(
+    "a reason of a later version is read as the one of the exit code",
+    arguments: [
+      (Int32(0), JobEndReason.stopped), (69, .serverUnreachable), (73, .diskFull), (70, .crashing), (1, .crashing),
+    ])
+  func laterReason(code: Int32, reason: JobEndReason) throws {
+    let line =
+      "{\"seq\":1,\"time\":1,\"type\":\"ended\",\"reason\":\"moved\",\"exitCode\":\(code),\"sentence\":\"It moved.\"}\n"
+    var reader = JournalReader()
+    let entries = try reader.read(Array(line.utf8))
+    #expect(entries.map(\.event) == [.ended(.init(reason: reason, exitCode: code, sentence: "It moved."))])
+    // What is no name is no reason.
+    var other = JournalReader()
+    let broken = line.replacing("moved\",", with: "\",")
+    #expect(throws: JournalReader.BrokenLine.self) { try other.read(Array(broken.utf8)) }
+  }
+
+  @Test("the path of a control socket is that of the folder where the system has no descriptors, if it fits")
+  func controlPath() {
+    let short = ControlPath.path(in: "/data/jobs/1", descriptor: 7, hasDescriptors: false)
+    #expect(short == "/data/jobs/1/control")
+    #expect(ControlPath.path(in: "/data/", descriptor: 7, hasDescriptors: false) == "/data/control")
+    #expect(ControlPath.path(in: "/data", descriptor: 7, hasDescriptors: true) == "/proc/self/fd/7/control")
+    let long = "/" + String(repeating: "x", count: 100)
+    #expect(ControlPath.path(in: long, descriptor: 7, hasDescriptors: false) == "/proc/self/fd/7/control")
+  }
+
   @Test("entries of all types are the same after they were written and read, in pieces of any size")
   func allTypes() throws {
     let bytes = try journal()

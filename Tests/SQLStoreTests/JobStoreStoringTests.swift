@@ -117,6 +117,8 @@ struct JobStoreUploadTests {
     try await store.noteUpload("first", of: "d/a")
     try await store.noteUpload("second", of: "d/a")
     try await store.noteUpload("other", of: "d/b")
+    try await store.noteUpload("beside", of: "d2/a")
+    #expect(try await store.uploads(below: "d") == ["d/a", "d/b"])
     let again = try await database.open()
     #expect(try await again.upload(of: "d/a") == "second")
     try await again.forgetUpload(of: "d/a")

@@ -136,7 +136,7 @@ private final class OutputLines: Sendable {
   /// Waits until everything was read.
   func ended(within limit: Duration) async {
     let end = MonotonicInstant.now + limit
-    while MonotonicInstant.now < end, !state.withLock(\.isOver) {
+    while MonotonicInstant.now < end, !state.withLock({ $0.isOver }) {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     }
   }

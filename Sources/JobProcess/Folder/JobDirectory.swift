@@ -44,7 +44,10 @@ final class JobDirectory: Sendable {
   func path(of name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
 
   /// A path of the control socket that is short, however long the folder's is: those of sockets have 107 bytes at most.
-  var controlPath: String { "/proc/self/fd/\(descriptor)/\(JobFolder.control)" }
+  var controlPath: String {
+    ControlPath.path(
+      in: path, descriptor: descriptor, hasDescriptors: access("/proc/self/fd/\(descriptor)", F_OK) == 0)
+  }
 
   /// Removes the control socket of an earlier process.
   func removeControl() { unlinkat(descriptor, JobFolder.control, 0) }

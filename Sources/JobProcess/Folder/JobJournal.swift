@@ -34,9 +34,12 @@ final class JobJournal: Sendable {
 
   /// The maximum number of entries that wait.
   private static let maximumWaiting = 10_000
-  /// The sizes above which entries about problems, and about users, are dropped: the rest is for what a service must know.
+  /// The sizes above which entries about problems, and about users, are dropped: the rest is for what a service must know, such as pauses
+  /// and the end.
   private static let problemLimit = Int64(JobFolder.maximumJournalBytes) / 4 * 3
   private static let userLimit = Int64(JobFolder.maximumJournalBytes) / 16 * 15
+  /// The same for files, which are found in the folder too, and for joins after the first one.
+  private static let fileLimit = Int64(JobFolder.maximumJournalBytes) / 32 * 31
   private static let retryDelay = Duration.seconds(1)
 
   let past: Past
@@ -198,6 +201,7 @@ final class JobJournal: Sendable {
     switch event {
     case .problem: problemLimit
     case .participantJoined, .participantLeft, .stalled: userLimit
+    case .joined, .fileClosed: fileLimit
     default: nil
     }
   }

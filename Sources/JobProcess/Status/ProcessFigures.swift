@@ -7,15 +7,15 @@ internal import OptionValues
 internal import Recorder
 
 /// The CPU time and the memory of this process and of its media workers.
-struct ProcessFigures: Sendable {
+package struct ProcessFigures: Sendable {
   /// In seconds.
-  var cpuSeconds: Double
+  package var cpuSeconds: Double
   /// The part that verified recorded frames, in seconds.
-  var verificationSeconds: Double
+  package var verificationSeconds: Double
   /// Memory that is shared with no other process, in bytes.
-  var privateBytes: Int64
+  package var privateBytes: Int64
 
-  static func read() -> ProcessFigures {
+  package static func read() -> ProcessFigures {
     let verifying = WorkerFigures(of: MediaLauncher.background.id)
     let playing = WorkerFigures(of: MediaLauncher.foreground.id)
     let own = Double(cthreads_process_time()) / 1e9

@@ -1,10 +1,10 @@
-internal import BotPeer
-internal import JobProtocol
+package import BotPeer
+package import JobProtocol
 internal import Media
-internal import Recorder
+package import Recorder
 
 /// Sums of what all users of a job have sent, also of those who have left. Pure.
-struct ReceivedCounts: Sendable {
+package struct ReceivedCounts: Sendable {
   /// What users sent whose connections are over.
   private var departed = MediaCounts()
   /// The last counts of each connection.
@@ -12,8 +12,10 @@ struct ReceivedCounts: Sendable {
   /// Decode errors and unverified frames of recordings that have ended.
   private var verified = MediaCounts()
 
+  package init() {}
+
   /// Takes the statistics of all connections.
-  mutating func update(_ peers: [PeerStatistics]) {
+  package mutating func update(_ peers: [PeerStatistics]) {
     var next: [ParticipantID: MediaCounts] = [:]
     for peer in peers { next[peer.participant] = MediaCounts(peer) }
     for (user, before) in last {
@@ -27,7 +29,7 @@ struct ReceivedCounts: Sendable {
   }
 
   /// Takes the result of a finished recording.
-  mutating func update(_ recording: RecordingSummary) {
+  package mutating func update(_ recording: RecordingSummary) {
     for track in recording.manifest.tracks {
       verified.decodeErrors &+= track.decodeErrors ?? 0
       verified.unverified &+= track.unverified ?? 0
@@ -35,7 +37,7 @@ struct ReceivedCounts: Sendable {
   }
 
   /// The sums, with the recordings that grow.
-  func total(_ recordings: [RecordingStatus]) -> MediaCounts {
+  package func total(_ recordings: [RecordingStatus]) -> MediaCounts {
     var total = last.values.reduce(departed, +)
     total.decodeErrors = recordings.reduce(verified.decodeErrors) { $0 &+ ($1.decodeErrors ?? 0) }
     total.unverified = recordings.reduce(verified.unverified) { $0 &+ ($1.unverified ?? 0) }
@@ -45,7 +47,7 @@ struct ReceivedCounts: Sendable {
 
 extension MediaCounts {
   /// The counts of a connection, without those of its recordings.
-  init(_ peer: PeerStatistics) {
+  package init(_ peer: PeerStatistics) {
     self.init()
     for track in peer.received.values {
       packets &+= track.packetsReceived

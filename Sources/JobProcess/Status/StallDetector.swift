@@ -9,10 +9,10 @@ package struct StallDetector: Sendable {
     package var user: ParticipantID
     /// Frames received from them, of all tracks.
     package var frames: UInt64
-    var isConnected: Bool
-    var isPaused: Bool
+    package var isConnected: Bool
+    package var isPaused: Bool
     /// Whether they have stopped all that they sent.
-    var hasStopped: Bool
+    package var hasStopped: Bool
 
     package init(
       _ user: ParticipantID, frames: UInt64, isConnected: Bool = true, isPaused: Bool = false, hasStopped: Bool = false

@@ -211,6 +211,18 @@ package enum JournalEvent: Sendable, Hashable {
   }
 }
 
+extension JournalEvent.Ended {
+  /// A reason that this version does not know is read as the one that fits the exit code.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    exitCode = try fields.decode(Int32.self, forKey: .exitCode)
+    let name = try fields.decode(ASCIIName.self, forKey: .reason).text
+    reason = JobEndReason(rawValue: name) ?? JobEndReason(exitCode: exitCode)
+    sentence = try fields.decode(String.self, forKey: .sentence)
+    problemsDropped = try fields.decodeIfPresent(Int64.self, forKey: .problemsDropped)
+  }
+}
+
 extension JournalEntry: Codable {
   private enum CodingKeys: String, CodingKey { case seq, time, type, user, since, sentence }
 

@@ -117,6 +117,19 @@ actor WHIPGateway: HTTPRequestResponder {
     }
   }
 
+  /// How many sessions there are, and the statistics of their connections.
+  func figures() async -> RoomServer.GatewayFigures {
+    var figures = RoomServer.GatewayFigures()
+    for session in sessions.values {
+      switch session {
+      case .publisher: figures.publishers += 1
+      case .player: figures.players += 1
+      }
+    }
+    figures.peers = await peer.statistics()
+    return figures
+  }
+
   /// Lets sessions join rooms from now on.
   func open(_ access: RoomAccess) { self.access = access }
 

@@ -4,7 +4,7 @@ package import Media
 package struct StartedUpload: Sendable, Hashable {
   package var uploadID: String
 
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard let root = try? XMLReader.read(bytes), root.name == "InitiateMultipartUploadResult",
       let id = root.text(of: "UploadId"), UploadedPart.isIdentifier(id, longest: 1_500)
     else { return nil }
@@ -30,7 +30,7 @@ package struct PartsPage: Sendable, Hashable {
   /// The number behind which the next page begins; nil for the last page.
   package var next: Int?
 
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard let root = try? XMLReader.read(bytes), root.name == "ListPartsResult" else { return nil }
     for part in root.all("Part") {
       guard let number = part.text(of: "PartNumber").flatMap({ Int($0) }), (1...10_000).contains(number),
@@ -55,7 +55,7 @@ package struct KeysPage: Sendable, Hashable {
   package var next: String?
 
   /// - Parameter bytes: an answer of `ListObjectsV2` with `encoding-type=url`.
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard let root = try? XMLReader.read(bytes), root.name == "ListBucketResult" else { return nil }
     let isEncoded = root.text(of: "EncodingType") == "url"
     for object in root.all("Contents") {
@@ -76,7 +76,7 @@ package enum Completion: Sendable, Hashable {
   case failed(S3ErrorBody)
 
   /// Nil if it is neither: the answer may be cut.
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard let root = try? XMLReader.read(bytes) else { return nil }
     if let error = S3ErrorBody(root) {
       self = .failed(error)

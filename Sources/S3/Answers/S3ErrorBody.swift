@@ -10,12 +10,12 @@ package struct S3ErrorBody: Sendable, Hashable {
   package var region: String?
 
   /// Nil if it is no error in XML.
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard let root = try? XMLReader.read(bytes) else { return nil }
     self.init(root)
   }
 
-  init?(_ root: XMLElement) {
+  package init?(_ root: XMLElement) {
     // Some services put the error into a list of errors.
     let errors = root.name == "Errors" ? root : root["Errors"]
     guard let error = root.name == "Error" ? root : root["Error"] ?? errors?["Error"],

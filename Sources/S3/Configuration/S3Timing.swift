@@ -1,4 +1,6 @@
+internal import AsyncHTTPClient
 internal import Media
+internal import NIOCore
 package import ObjectStore
 
 /// The clock of a store, so that tests need not wait.
@@ -19,5 +21,5 @@ package struct S3Timing: Sendable {
 
   package static let real = S3Timing(
     now: { UTCTime(milliseconds: Int64(WallClock.read().secondsSince1970 * 1_000)) },
-    sleep: { try await Task.sleep(for: $0) }, random: { Double.random(in: 0...1) })
+    sleep: { try await HTTPClient.defaultEventLoopGroup.any().sleep(for: $0) }, random: { Double.random(in: 0...1) })
 }

@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Glibc
 internal import Media
 internal import NIOCore
 internal import NIOHTTP1
@@ -82,6 +83,10 @@ package final class HTTPClientTransport: S3Transport {
         return S3TransportError.timeout
       default: return S3TransportError.connection(error.shortDescription.printable())
       }
+    // Its description has brackets that do not match.
+    case let error as IOError:
+      let reason = strerror(error.errnoCode).map { String(cString: $0) } ?? "error \(error.errnoCode)"
+      return S3TransportError.connection(reason)
     default: return S3TransportError.connection("\(error)".printable(utf8Bytes: 300))
     }
   }

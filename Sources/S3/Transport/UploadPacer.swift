@@ -1,4 +1,6 @@
+internal import AsyncHTTPClient
 package import Media
+internal import NIOCore
 internal import Synchronization
 
 /// Spreads the bytes of all uploads over time.
@@ -26,6 +28,6 @@ package final class UploadPacer: Sendable {
 
   func wait(for bytes: Int) async throws {
     let pause = reserve(bytes, now: .now)
-    if pause > .zero { try await Task.sleep(for: pause) }
+    if pause > .zero { try await HTTPClient.defaultEventLoopGroup.any().sleep(for: pause) }
   }
 }

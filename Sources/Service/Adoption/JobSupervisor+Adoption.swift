@@ -11,7 +11,7 @@ extension JobSupervisor {
   func adopt(_ record: AttemptRecord, of job: SupervisedJob) async {
     let folder = AttemptDirectory(data: data, name: record.folder)
     let attempt = CurrentAttempt(
-      number: Int(clamping: record.number), id: record.attemptID, folder: folder, now: .now)
+      number: Int(clamping: record.number), id: record.attemptID, folder: folder, isAdopted: true, now: .now)
     job.attempt = attempt
     accounts.begin(job.id, reservation: nil)
     let found = try? await files.runIfActive {

@@ -117,14 +117,26 @@ package final class AttemptProcess: Sendable {
       case .abort: SIGABRT
       case .kill: SIGKILL
       }
+    // A process that is stopped acts on SIGABRT and SIGTERM only when it continues.
+    let numbers = signal == .kill ? [number] : [number, SIGCONT]
     state.withLock { state in
       guard !state.isOver else { return }
-      // While the lock is held, the id is that of the process that wrote it.
-      guard state.isChild || AttemptLock.state(of: folder.path) == .held else { return }
-      guard let id = state.id ?? AttemptLock.process(of: folder.path), id > 1 else { return }
-      _ = kill(id, number)
-      // A process that is stopped acts on SIGABRT and SIGTERM only when it continues.
-      if signal != .kill { _ = kill(id, SIGCONT) }
+      guard let id = state.id ?? (state.isChild ? nil : AttemptLock.process(of: folder.path)), id > 1 else { return }
+      // The id of a child is its own until it is reaped here.
+      if state.isChild { for number in numbers { _ = kill(id, number) } } else { send(numbers, toHolder: id) }
+    }
+  }
+
+  /// Sends signals to the process that holds the lock, and to no process that got its id later: the descriptor is of whoever has the id
+  /// now, and the lock, which is held after that, says that it is the process that wrote the id.
+  private func send(_ numbers: [Int32], toHolder id: Int32) {
+    let descriptor = cprocesses_open(id)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0 || errno == ENOSYS || errno == EPERM, AttemptLock.state(of: folder.path) == .held else {
+      return
+    }
+    for number in numbers {
+      if descriptor >= 0 { _ = cprocesses_send(descriptor, number) } else { _ = kill(id, number) }
     }
   }
 }

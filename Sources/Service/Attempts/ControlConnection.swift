@@ -18,9 +18,11 @@ package final class ControlConnection: Sendable {
     let file = Glibc.open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard file >= 0 else { throw IOError(errnoCode: errno, reason: "open") }
     defer { Glibc.close(file) }
+    let path = ControlPath.path(
+      in: folder.path, descriptor: file, hasDescriptors: access("/proc/self/fd/\(file)", F_OK) == 0)
     return ControlConnection(
       try await ClientBootstrap(group: loop).connectTimeout(.seconds(2))
-        .connect(unixDomainSocketPath: "/proc/self/fd/\(file)/\(JobFolder.control)") { channel in
+        .connect(unixDomainSocketPath: path) { channel in
           channel.eventLoop.makeCompletedFuture {
             try NIOAsyncChannel(
               wrappingChannelSynchronously: channel,

@@ -13,8 +13,9 @@ package enum JobProgram {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     var folders: [String] = []
-    if count > 0, count < buffer.count {
-      let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // In a chroot `/proc` may be missing; a program that was started by a path has it as its name.
+    let link = count > 0 && count < buffer.count ? buffer[..<count].map { UInt8(bitPattern: $0) } : nil
+    if let path = link.map({ String(decoding: $0, as: UTF8.self) }) ?? CommandLine.arguments.first {
       if let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) { folders.append(String(path[..<end])) }
     }
     folders += (variable(named: "PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { String($0) }

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import OptionValues
 
 /// A client of the API, for the command line. One connection for each request.
 package struct APIClient: Sendable {
@@ -82,23 +83,70 @@ package struct APIClient: Sendable {
     return try Self.value(of: answer)
   }
 
-  /// Follows a stream of server-sent events until the service ends it.
+  /// How a client that follows events connects again.
+  package struct Reconnecting: Sendable {
+    /// The waits after the first, second, … attempt in a row without an event; the last one is repeated.
+    package var waits: [Duration] = [.seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(15)]
+    /// A connection on which nothing comes for this time is given up: the service sends a comment each 15 s.
+    package var silence = Duration.seconds(45)
+    /// Is called with a sentence when a connection is lost.
+    package var lost: @Sendable (String) -> Void = { _ in }
+
+    package init() {}
+  }
+
+  /// Follows server-sent events until `onEvent` returns false or the task is cancelled. When the connection ends, the next one goes on
+  /// behind the last event.
   ///
-  /// - Parameter onEvent: gets the data of each event; returns whether to go on.
-  package func events(
-    _ path: String, after id: String?, onEvent: @escaping @Sendable (JSONValue) -> Bool
+  /// - Parameters:
+  ///   - id: the event before the first one that is wanted; nil for all.
+  ///   - onEvent: gets the data of each event; returns whether to go on.
+  /// - Throws: what the first connection throws, and later ones if the service refuses the request.
+  package func follow(
+    _ path: String, after id: String?, _ reconnecting: Reconnecting = Reconnecting(),
+    onEvent: @escaping @Sendable (JSONValue) -> Bool
   ) async throws(Failure) {
-    let parser = EventParser(onEvent: onEvent)
+    let parser = EventParser(after: id, onEvent: onEvent)
+    var attempts = 0
+    while !Task.isCancelled, !parser.isDone {
+      let before = parser.lastID
+      let sentence: String
+      do throws(Failure) {
+        try await events(path, parser, silence: reconnecting.silence)
+        sentence = "The connection to the service was lost."
+      } catch {
+        switch error {
+        case .unreachable(let reason) where parser.hasBegun: sentence = reason
+        case .refused(let status, let reason) where parser.hasBegun && [429, 500, 502, 503, 504].contains(status):
+          sentence = reason
+        default: throw error
+        }
+      }
+      if parser.isDone { return }
+      if parser.lastID != before { attempts = 0 }
+      if attempts == 0 { reconnecting.lost(sentence) }
+      let wait = reconnecting.waits.isEmpty ? .zero : reconnecting.waits[min(attempts, reconnecting.waits.count - 1)]
+      attempts += 1
+      do { try await ServiceTimer.sleep(for: wait) } catch { return }
+    }
+  }
+
+  /// Reads a stream of server-sent events until it ends.
+  private func events(_ path: String, _ parser: EventParser, silence: Duration) async throws(Failure) {
     var headers = ["Accept": "text/event-stream"]
-    headers["Last-Event-ID"] = id
+    headers["Last-Event-ID"] = parser.lastID
+    parser.begin()
     let answers = Collector()
     try await exchange(
-      "GET", path, body: nil, headers: headers, isStream: true,
+      "GET", path, body: nil, headers: headers, silence: TimeAmount(silence),
       onData: { bytes in
         guard answers.head?.status == .ok else { return answers.append(bytes) }
         return parser.receive(bytes)
       }
-    ) { answers.head = $0 }
+    ) { head in
+      answers.head = head
+      if head.status == .ok { parser.hasBegun = true }
+    }
     guard let head = answers.head else { throw .unreachable("The service closed the connection.") }
     if head.status != .ok {
       _ = try Self.value(of: Answer(status: Int(head.status.code), headers: [:], body: answers.body))
@@ -131,7 +179,7 @@ package struct APIClient: Sendable {
   }
 
   private func exchange(
-    _ method: String, _ path: String, body: JSONValue?, headers: [String: String], isStream: Bool = false,
+    _ method: String, _ path: String, body: JSONValue?, headers: [String: String], silence: TimeAmount? = nil,
     onData: @escaping @Sendable ([UInt8]) -> Bool, onHead: @escaping @Sendable (HTTPResponseHead) -> Void
   ) async throws(Failure) {
     var head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method), uri: path)
@@ -150,7 +198,7 @@ package struct APIClient: Sendable {
       let context = isSecure ? try NIOSSLContext(configuration: tlsConfiguration()) : nil
       let name = host
       let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
-      let channel = try await ClientBootstrap(group: done.futureResult.eventLoop)
+      let connecting = ClientBootstrap(group: done.futureResult.eventLoop)
         .connectTimeout(.seconds(10))
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
@@ -162,9 +210,13 @@ package struct APIClient: Sendable {
             try channel.pipeline.syncOperations.addHTTPClientHandlers()
             try channel.pipeline.syncOperations.addHandler(
               ResponseHandler(
-                timeout: isStream ? nil : Self.timeout, done: done, onHead: onHead, onData: onData))
+                timeout: silence ?? Self.timeout, isOfSilence: silence != nil, done: done, onHead: onHead,
+                onData: onData))
           }
-        }.connect(host: host, port: port).get()
+        }.connect(host: host, port: port)
+      // A handler that was never active does not end the exchange.
+      connecting.whenFailure { done.fail($0) }
+      let channel = try await connecting.get()
       channel.write(HTTPClientRequestPart.head(head), promise: nil)
       if !bytes.isEmpty {
         channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: bytes))), promise: nil)
@@ -204,34 +256,42 @@ private final class ResponseHandler: ChannelInboundHandler {
     var description: String { "no answer came in time" }
   }
 
-  private let timeout: TimeAmount?
+  private let timeout: TimeAmount
+  /// Whether the time begins again with everything that comes.
+  private let isOfSilence: Bool
   private let done: EventLoopPromise<Void>
   private let onHead: @Sendable (HTTPResponseHead) -> Void
   private let onData: @Sendable ([UInt8]) -> Bool
   private var timer: Scheduled<Void>?
 
   init(
-    timeout: TimeAmount?, done: EventLoopPromise<Void>, onHead: @escaping @Sendable (HTTPResponseHead) -> Void,
+    timeout: TimeAmount, isOfSilence: Bool, done: EventLoopPromise<Void>,
+    onHead: @escaping @Sendable (HTTPResponseHead) -> Void,
     onData: @escaping @Sendable ([UInt8]) -> Bool
   ) {
     self.timeout = timeout
+    self.isOfSilence = isOfSilence
     self.done = done
     self.onHead = onHead
     self.onData = onData
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    let (done, channel) = (done, context.channel)
-    timer = timeout.map {
-      context.eventLoop.scheduleTask(in: $0) {
-        done.fail(TimedOut())
-        channel.close(promise: nil)
-      }
-    }
+    startTimer(context)
     context.fireChannelActive()
   }
 
+  private func startTimer(_ context: ChannelHandlerContext) {
+    timer?.cancel()
+    let (done, channel) = (done, context.channel)
+    timer = context.eventLoop.scheduleTask(in: timeout) {
+      done.fail(TimedOut())
+      channel.close(promise: nil)
+    }
+  }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isOfSilence { startTimer(context) }
     switch unwrapInboundIn(data) {
     case .head(let head): onHead(head)
     case .body(let buffer): if !onData(Array(buffer: buffer)) { finish(context) }
@@ -257,17 +317,29 @@ private final class ResponseHandler: ChannelInboundHandler {
   }
 }
 
-/// Reads server-sent events; used on one event loop.
+/// Reads server-sent events of several connections; used on one event loop at a time, and between them.
 private final class EventParser: @unchecked Sendable {
   private let onEvent: @Sendable (JSONValue) -> Bool
   private var line: [UInt8] = []
   private var data: [UInt8] = []
+  /// The id of the event that is being read.
+  private var id: String?
+  /// The id of the last event.
+  private(set) var lastID: String?
+  /// Whether a connection was accepted.
+  var hasBegun = false
+  /// Whether no further event is wanted.
+  private(set) var isDone = false
 
   private static let maximumBytes = 4 << 20
 
-  init(onEvent: @escaping @Sendable (JSONValue) -> Bool) {
+  init(after id: String?, onEvent: @escaping @Sendable (JSONValue) -> Bool) {
+    lastID = id
     self.onEvent = onEvent
   }
+
+  /// A connection begins: what an earlier one left incomplete is forgotten.
+  func begin() { (line, data, id) = ([], [], nil) }
 
   /// Returns whether to go on.
   func receive(_ bytes: [UInt8]) -> Bool {
@@ -282,6 +354,10 @@ private final class EventParser: @unchecked Sendable {
         guard deliver() else { return false }
       } else if line.starts(with: "data: ".utf8) {
         data += line.dropFirst(6)
+      } else if line.starts(with: "id: ".utf8) {
+        // It goes into a header.
+        let text = String(decoding: line.dropFirst(4), as: UTF8.self)
+        if text.utf8.count <= 64, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) { id = text }
       }
     }
     return true
@@ -289,10 +365,12 @@ private final class EventParser: @unchecked Sendable {
 
   private func deliver() -> Bool {
     guard !data.isEmpty else { return true }
-    defer { data = [] }
+    if let id { lastID = id }
+    defer { (data, id) = ([], nil) }
     let limits = JSONLimits(
       bytes: Self.maximumBytes, values: 200_000, depth: 32, nameBytes: 8_192, nameRunOutsideASCII: 8_192)
     guard let value = try? JSONReader.decode(JSONValue.self, from: Data(data), within: limits) else { return true }
-    return onEvent(value)
+    isDone = !onEvent(value)
+    return !isDone
   }
 }

@@ -63,6 +63,12 @@ extension ServiceConfiguration {
                 configuration.retention.recordings = reader.time(
                   $0, "recordings", atLeast: TimeSpan(milliseconds: 60_000))
               },
+              "jobs": { node in
+                // Keys of submissions are kept for a day.
+                if reader.isWord(node, "never") { return configuration.retention.jobs = nil }
+                configuration.retention.jobs =
+                  reader.time(node, "jobs", atLeast: TimeSpan(milliseconds: 86_400_000)) ?? configuration.retention.jobs
+              },
               "local": {
                 configuration.retention.local = reader.time($0, "local") ?? configuration.retention.local
               },

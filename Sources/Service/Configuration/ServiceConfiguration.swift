@@ -128,6 +128,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package struct Retention: Sendable, Hashable {
     /// After which time since its end a recording is deleted; nil: never.
     package var recordings: TimeSpan?
+    /// After which time since its end, and since the deletion of its recording, a job is forgotten with its events; nil: never.
+    package var jobs: TimeSpan? = TimeSpan(milliseconds: 30 * 86_400_000)
     /// How long files stay on this machine after they were stored in S3.
     package var local = TimeSpan(milliseconds: 3_600_000)
   }

@@ -98,6 +98,9 @@ final class SettingsReader {
     return number
   }
 
+  /// Whether the value is this word.
+  func isWord(_ node: Node, _ word: String) -> Bool { plain(node) == word }
+
   /// A time with a unit, also `d` for days.
   func time(_ node: Node, _ name: String, atLeast minimum: TimeSpan = TimeSpan(milliseconds: 0)) -> TimeSpan? {
     guard let text = plain(node) else {

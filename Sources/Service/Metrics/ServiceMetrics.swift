@@ -11,44 +11,27 @@ package final class ServiceMetrics: Sendable {
   /// Also the backend of swift-metrics for the program, whose libraries may have metrics of their own.
   package let registry: MetricRegistry
 
-  /// What the sums of ended processes were, so that the counters never go back.
-  private struct Totals {
-    var known: [JobID: MediaCounts] = [:]
-    /// The values of counters whose sums the database has.
-    var raised: [String: Double] = [:]
-  }
+  /// What the counters whose sums others have were set to.
+  private let raised = Mutex<[String: Double]>([:])
 
-  private let totals = Mutex(Totals())
-
-  package init(registry: MetricRegistry = MetricRegistry(families + uploadFamilies)) {
+  package init(registry: MetricRegistry = MetricRegistry(families)) {
     self.registry = registry
     // Values that are zero are shown from the start: an alert on an increase needs the value before it.
     for resource in CapacityResource.allCases { refusals(resource).increment(by: 0) }
-    for reason in JobEndReason.allCases { ends(reason).increment(by: 0) }
     showUploads()
-    for name in ["chatbot_database_errors_total", "chatbot_attempts_total", "chatbot_takeovers_total"] {
-      counter(name).increment(by: 0)
-    }
+    counter("chatbot_database_errors_total").increment(by: 0)
+    // Those whose sums the database has are shown when it has answered: from 0 to what it counted before would be a jump.
     for result in ["delivered", "gone"] + WebhookFailure.Kind.allCases.filter({ $0 != .cancelled }).map(\.rawValue) {
       tries(result).increment(by: 0)
     }
     for state in DeliveryState.allCases where state != .pending { webhooks(state).increment(by: 0) }
   }
 
-  package static let families: [MetricFamily] = [
+  package static var families: [MetricFamily] { MetricFamily.media + ofService + uploadFamilies }
+  private static let ofService: [MetricFamily] = [
     MetricFamily("chatbot_jobs", .gauge, "Jobs by state."),
     MetricFamily("chatbot_attempts_total", .counter, "Processes that were started for jobs."),
     MetricFamily("chatbot_job_ends_total", .counter, "Jobs that ended, by reason."),
-    MetricFamily("chatbot_users", .gauge, "Users in the rooms of running jobs."),
-    MetricFamily("chatbot_stalled_users", .gauge, "Users whose media stands still without a reason."),
-    MetricFamily("chatbot_packets_total", .counter, "Media packets that job processes received."),
-    MetricFamily("chatbot_packets_lost_total", .counter, "Media packets that never came."),
-    MetricFamily(
-      "chatbot_packets_recovered_total", .counter, "Media packets that were sent again or rebuilt."),
-    MetricFamily("chatbot_frames_total", .counter, "Complete frames that job processes received."),
-    MetricFamily("chatbot_decode_errors_total", .counter, "Recorded frames that could not be decoded."),
-    MetricFamily(
-      "chatbot_frames_unverified_total", .counter, "Recorded frames that were not verified for lack of time."),
     MetricFamily(
       "chatbot_capacity_used", .gauge, "What jobs use of a resource: thousandths of processors, bytes, ports."),
     MetricFamily("chatbot_capacity_limit", .gauge, "What jobs may use of a resource."),
@@ -63,8 +46,6 @@ package final class ServiceMetrics: Sendable {
       "chatbot_takeovers_total", .counter, "Jobs that a node took over because the lease of another had ended."),
     MetricFamily("chatbot_jobs_without_lease", .gauge, "Jobs that have begun and whose lease has ended."),
     MetricFamily("chatbot_lease_age_seconds", .gauge, "The age of the oldest lease of a job that has not ended."),
-    MetricFamily(
-      "chatbot_event_loop_delay_seconds", .histogram, "How late the service's event loop ran a timer."),
     MetricFamily(
       "chatbot_webhook_tries_total", .counter, "Tries to send a webhook, by what became of them."),
     MetricFamily(
@@ -130,7 +111,7 @@ package final class ServiceMetrics: Sendable {
       // The error is counted where the statement failed.
       gauge("chatbot_database_up", 0)
     }
-    note(await control.statuses())
+    note(await control.statuses(), await control.mediaCounts)
     let capacity = await control.capacity
     for (resource, figure) in capacity.figures {
       gauge("chatbot_capacity_used", Double(figure.used), ("resource", resource.rawValue))
@@ -140,37 +121,26 @@ package final class ServiceMetrics: Sendable {
     return registry.text()
   }
 
-  /// Adds what job processes have received since they were asked before.
-  package func note(_ statuses: [JobID: JobStatus]) {
+  /// Takes what the processes say.
+  ///
+  /// - Parameter counts: the sums since the service began.
+  package func note(_ statuses: [JobID: JobStatus], _ counts: MediaCounts) {
     gauge("chatbot_users", Double(statuses.values.reduce(0) { $0 + $1.userCount }))
     gauge("chatbot_stalled_users", Double(statuses.values.reduce(0) { $0 + $1.stalledUsers }))
-    let counted: [(String, KeyPath<MediaCounts, UInt64>)] = [
-      ("chatbot_packets_total", \.packets), ("chatbot_packets_lost_total", \.lost),
-      ("chatbot_packets_recovered_total", \.recovered), ("chatbot_frames_total", \.frames),
-      ("chatbot_decode_errors_total", \.decodeErrors), ("chatbot_frames_unverified_total", \.unverified),
+    let counted: [(String, UInt64)] = [
+      ("chatbot_packets_total", counts.packets), ("chatbot_packets_lost_total", counts.lost),
+      ("chatbot_packets_recovered_total", counts.recovered), ("chatbot_frames_total", counts.frames),
+      ("chatbot_decode_errors_total", counts.decodeErrors), ("chatbot_frames_unverified_total", counts.unverified),
     ]
-    let before = totals.withLock { totals in
-      let before = totals.known
-      totals.known = statuses.mapValues(\.totals)
-      return before
-    }
-    for (name, path) in counted {
-      var added = 0.0
-      for (job, status) in statuses {
-        let (old, new) = (before[job]?[keyPath: path] ?? 0, status.totals[keyPath: path])
-        // A new process of the job counts from 0.
-        added += Double(new >= old ? new - old : new)
-      }
-      registry.makeFloatingPointCounter(label: name, dimensions: []).increment(by: added)
-    }
+    for (name, count) in counted { raise(counter(name), name, to: Double(count)) }
   }
 
   // MARK: Handlers
 
   private func raise(_ counter: any FloatingPointCounterHandler, _ name: String, to value: Double) {
-    let added = totals.withLock { totals in
-      let before = totals.raised[name] ?? 0
-      totals.raised[name] = max(before, value)
+    let added = raised.withLock { raised in
+      let before = raised[name] ?? 0
+      raised[name] = max(before, value)
       return value - before
     }
     counter.increment(by: added)

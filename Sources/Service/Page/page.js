@@ -380,6 +380,7 @@ async function refreshJob(id) {
   shownJob = job;
   drawJob(job);
   drawFiles(files.files);
+  $("more-files").hidden = files.after === null;
 }
 
 function fact(name, value) {

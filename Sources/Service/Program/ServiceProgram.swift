@@ -35,6 +35,8 @@ package struct ServiceProgram: Sendable {
   private static let deletionInterval = Duration.milliseconds(500)
   private static let sharedDeletionInterval = Duration.seconds(5)
   private static let retentionInterval = Duration.seconds(60)
+  /// How often jobs that ended long ago are looked for, and how often while there are more of them.
+  private static let pruningIntervals = (all: Duration.seconds(600), rest: Duration.seconds(1))
   /// How often copies of stored files are looked for.
   private static let localInterval = Duration.seconds(10)
 
@@ -117,7 +119,7 @@ package struct ServiceProgram: Sendable {
       } catch {
         logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
       }
-      try? await Task.sleep(for: Self.localInterval)
+      try? await ServiceTimer.sleep(for: Self.localInterval)
     }
     await probing
   }
@@ -133,7 +135,7 @@ package struct ServiceProgram: Sendable {
           logger.error("The store cannot be used: \("\(error)".printable(utf8Bytes: 500))")
         }
       }
-      try? await Task.sleep(for: Self.retentionInterval)
+      try? await ServiceTimer.sleep(for: Self.retentionInterval)
     }
   }
 
@@ -149,15 +151,19 @@ package struct ServiceProgram: Sendable {
       if let end = result.withLock({ $0 }) { return try end.get() }
       if await supervisor.isDetached, deadline == nil { deadline = .now + shutdownTime }
       if let deadline, MonotonicInstant.now > deadline { return running.cancel() }
-      try await Task.sleep(for: .milliseconds(20))
+      try await ServiceTimer.sleep(for: .milliseconds(20))
     }
   }
 
   /// Deletes recordings, and forgets what has expired.
   private func keepHouse(_ parts: Parts) async {
-    var nextRetention = MonotonicInstant.now
+    var (nextRetention, nextPruning) = (MonotonicInstant.now, MonotonicInstant.now)
     while !Task.isCancelled {
       do {
+        if let age = configuration.retention.jobs?.milliseconds, MonotonicInstant.now >= nextPruning {
+          nextPruning = .now + Self.pruningIntervals.all
+          if try await parts.store.pruneJobs(age: age).hasMore { nextPruning = .now + Self.pruningIntervals.rest }
+        }
         let isRetentionDue = MonotonicInstant.now >= nextRetention
         if isRetentionDue {
           nextRetention = .now + Self.retentionInterval
@@ -166,13 +172,12 @@ package struct ServiceProgram: Sendable {
         try await parts.storer.deleteDue(
           retention: isRetentionDue ? configuration.retention.recordings?.milliseconds : nil)
       } catch {
-        logger.error("A recording cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
-        try? await Task.sleep(for: .seconds(10))
+        logger.error("What has expired cannot be deleted: \("\(error)".printable(utf8Bytes: 300))")
+        try? await ServiceTimer.sleep(for: .seconds(10))
       }
-      parts.metrics.note(await parts.supervisor.statuses())
       // Other nodes look as well.
       let interval = configuration.database == nil ? Self.deletionInterval : Self.sharedDeletionInterval
-      try? await Task.sleep(for: interval)
+      try? await ServiceTimer.sleep(for: interval)
     }
   }
 }
@@ -204,7 +209,10 @@ extension ServiceProgram {
         let tokens = try Self.tokens(configuration, data, logger)
         var settings = Storer.Settings(data: data, program: [program])
         settings.template = configuration.store.path
-        if configuration.store.isRemote { settings.localRetention = configuration.retention.local.milliseconds }
+        if configuration.store.isRemote {
+          settings.localRetention = configuration.retention.local.milliseconds
+          settings.spareBytes = min(16 << 20, configuration.limits.minimumFree / 4)
+        }
         webhooks = try Self.webhooks(configuration, store, version, metrics, logger)
         // Only one service can use a file of SQLite: its folder is locked.
         let isShared = store.connection.dialect != .sqlite

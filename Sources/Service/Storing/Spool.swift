@@ -118,7 +118,7 @@ package actor Spool {
     case .later:
       if case .attempt = item, !isEnded {
         Task {
-          try? await Task.sleep(for: Self.attemptWait)
+          try? await ServiceTimer.sleep(for: Self.attemptWait)
           add(item)
         }
       }
@@ -133,7 +133,7 @@ package actor Spool {
   private func wait(_ time: Duration) {
     guard pause == nil, !isEnded else { return }
     pause = Task {
-      try? await Task.sleep(for: time)
+      try? await ServiceTimer.sleep(for: time)
       pause = nil
       begin()
     }

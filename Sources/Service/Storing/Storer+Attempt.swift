@@ -29,6 +29,7 @@ extension Storer {
       guard isOfThisNode(attempt), try await blocking({ folder.exists }) else { return try await missing(attempt, job) }
       let part = try await store(folder, of: attempt, job: job, path: path)
       try await store.noteStored(attempt, description: try part.json)
+      unstored.remove(attempt: attempt.attemptID)
       try reached(.attemptStored)
       return part
     }
@@ -114,7 +115,7 @@ extension Storer {
       guard MonotonicInstant.now < end else {
         throw StoringError("A file in \(folder.media.printable(utf8Bytes: 300)) is being written.")
       }
-      try await Task.sleep(for: .milliseconds(200))
+      try await ServiceTimer.sleep(for: .milliseconds(200))
     }
   }
 
@@ -160,10 +161,22 @@ extension Storer {
       record.bytes = object.bytes
       record.sha256 = object.sha256
       let event = record.kind == "log" ? nil : try FileEventData(record).json
-      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      try await note(record, ofAttempt: attemptID, event: event)
       unstored.remove(name)
       try reached(.fileNoted)
       return .stored(record)
+    }
+  }
+
+  /// Notes a file. Where the disk has no room for that, some of the spare room is given up. The copies of what is noted make more, of
+  /// which the spare room is taken first, before a recorder has it.
+  private func note(_ record: FileRecord, ofAttempt attemptID: String, event: String?) async throws {
+    do {
+      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+    } catch let error as SQLError where error.kind == .full && spare?.release() == true {
+      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      try await removeLocalCopies { true }
+      if let spare { try await blocking { spare.reserve() } }
     }
   }
 

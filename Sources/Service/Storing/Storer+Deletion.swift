@@ -36,6 +36,11 @@ extension Storer {
         if let document = path.appending(RecordingDocument.name(number)) { try await objects.delete(document) }
       }
       try reached(.documentDeleted)
+      // Their parts are not listed among the keys.
+      for key in try await store.uploads(below: path.text).compactMap({ ObjectKey($0) }) {
+        try await objects.delete(key)
+        try await store.forgetUpload(of: key.text)
+      }
       // Also objects that were put and never noted.
       for key in try await objects.keys(below: path) {
         try await objects.delete(key)

@@ -25,7 +25,10 @@ extension Storer {
     }
     var count = 0
     for copy in due where try await remove(copy) { count += 1 }
-    guard isShortNow else { return count }
+    guard isShortNow else {
+      if let spare { try await blocking { spare.reserve() } }
+      return count
+    }
     for copy in young.sorted(by: { $0.storedAt < $1.storedAt }) {
       guard try isShort() else { break }
       if try await remove(copy) { count += 1 }

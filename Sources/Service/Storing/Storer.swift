@@ -24,6 +24,8 @@ package final class Storer: Sendable {
     /// How long files stay on this machine after they were stored, in milliseconds; nil for a store on this machine: then they are
     /// removed at once.
     package var localRetention: Int64?
+    /// The room that is kept free for the database on a disk that is full of files that wait, in bytes; nil: none.
+    package var spareBytes: Int64?
     /// The name of this node among several with one database; nil: all folders are here.
     package var node: String?
     /// After how many milliseconds without a sign a node counts as lost.
@@ -54,6 +56,7 @@ package final class Storer: Sendable {
   /// What is complete on this machine and not stored.
   package let unstored = UnstoredFiles()
   let slots: AsyncSlots
+  let spare: SpareSpace?
   let fileLocks = KeyedLocks<UnstoredFiles.Name>()
   let attemptLocks = KeyedLocks<String>()
 
@@ -71,6 +74,7 @@ package final class Storer: Sendable {
     self.uploaded = uploaded
     self.reached = reached
     slots = AsyncSlots(settings.maximumAtOnce)
+    spare = settings.spareBytes.map { SpareSpace(folder: "\(settings.data)/spare", bytes: $0) }
   }
 
   /// Stores all that the attempts of a job have left behind, and removes their folders, unless they stay for some time. The processes

@@ -36,6 +36,11 @@ package final class UnstoredFiles: Sendable {
 
   func remove(_ name: Name) { entries.withLock { $0[name] = nil } }
 
+  /// Forgets the files of an attempt.
+  func remove(attempt attemptID: String) {
+    entries.withLock { entries in entries = entries.filter { $0.key.attemptID != attemptID } }
+  }
+
   func remove(_ job: JobID) {
     entries.withLock { entries in entries = entries.filter { $0.value.job != job } }
   }

@@ -47,6 +47,10 @@ extension JobLifecycle {
       // Its confirmation may have come, and not have been read.
       if let deadline = change?.deadline { change?.deadline = deadline + time }
       return []
+    case .clockChanged(let time):
+      // The others are times from now, whatever the clock says.
+      if case .scheduled(let start) = phase { phase = .scheduled(start - time) }
+      return []
     case .superseded:
       isSuperseded = true
       return [.abandon]

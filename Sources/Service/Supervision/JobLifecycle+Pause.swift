@@ -11,15 +11,21 @@ extension JobLifecycle {
     }
     guard change?.command != command, !waitingChanges.contains(where: { $0.command == command }) else { return [] }
     waitingChanges.append(PauseChange(kind, command: command))
-    return beginChange()
+    return beginChange(now)
   }
 
-  private mutating func beginChange() -> [Action] {
+  private mutating func beginChange(_ now: MonotonicInstant) -> [Action] {
     guard change == nil, !waitingChanges.isEmpty else { return [] }
     var next = waitingChanges.removeFirst()
     let state = pause.applying(next.kind)
     guard state.isWithinLimits, PauseState.areWithinLimits(next.kind.users ?? []) else {
-      return [.complete(command: next.command, .failed("The job has too many paused users."))] + beginChange()
+      return [.complete(command: next.command, .failed("The job has too many paused users."))] + beginChange(now)
+    }
+    if next.command == PauseChange.ofService, state == pause {
+      // It is written already.
+      next.before = pause
+      change = next
+      return applyChange(now)
     }
     next.step = .noting
     next.before = pause
@@ -28,21 +34,31 @@ extension JobLifecycle {
   }
 
   mutating func pauseNoted(_ now: MonotonicInstant) -> [Action] {
-    guard var change else { return [] }
+    guard let change else { return [] }
     switch change.step {
     case .noting:
       pause = pause.applying(change.kind)
-      guard hasProcess else { return completeChange(.effective(at: nil), now) }
-      change.step = .applying
-      change.deadline = now + limits.confirmWithin
-      self.change = change
-      guard case .alive(let process) = phase, process.isConnected else { return [] }
-      return [.sendChange(change.kind, command: change.command)]
+      return applyChange(now)
     case .reverting(let sentence):
       pause = reverted(change)
+      // The pause that was sent at once may be lost: one that the process confirms follows, or the process ends.
+      if case .resume(let users) = change.kind, case .alive(let process) = phase, process.kill == nil {
+        let isNamed = pause.applying(.pause(users)).isWithinLimits
+        waitingChanges.insert(PauseChange(.pause(isNamed ? users : nil), command: PauseChange.ofService), at: 0)
+      }
       return completeChange(.failed(sentence), now)
     case .waiting, .applying: return []
     }
+  }
+
+  /// The change is written: the process is asked to carry it out.
+  private mutating func applyChange(_ now: MonotonicInstant) -> [Action] {
+    guard let change else { return [] }
+    guard hasProcess else { return completeChange(.effective(at: nil), now) }
+    self.change?.step = .applying
+    self.change?.deadline = now + limits.confirmWithin
+    guard case .alive(let process) = phase, process.isConnected else { return [] }
+    return [.sendChange(change.kind, command: change.command)]
   }
 
   /// A process that does not confirm a pause is ended, since the next one begins with the pause.
@@ -58,6 +74,8 @@ extension JobLifecycle {
   /// The process has not done it, or may not have done it.
   mutating func changeFailed(_ sentence: String, _ now: MonotonicInstant) -> [Action] {
     guard let change else { return [] }
+    // It is written already, and the process has answered.
+    if change.command == PauseChange.ofService { return completeChange(.failed(sentence), now) }
     self.change?.step = .reverting(sentence)
     self.change?.deadline = nil
     var actions: [Action] = [.notePause(reverted(change))]
@@ -99,7 +117,8 @@ extension JobLifecycle {
   mutating func completeChange(_ outcome: CommandOutcome, _ now: MonotonicInstant) -> [Action] {
     guard let change else { return [] }
     self.change = nil
-    return [.complete(command: change.command, outcome)] + beginChange()
+    return (change.command == PauseChange.ofService ? [] : [.complete(command: change.command, outcome)])
+      + beginChange(now)
   }
 
   /// The job ends: nothing is paused or resumed any more.
@@ -107,6 +126,8 @@ extension JobLifecycle {
     let commands = [change].compactMap { $0?.command } + waitingChanges.map(\.command)
     change = nil
     waitingChanges = []
-    return commands.map { .complete(command: $0, .failed("The job has ended: \(reason.sentence)")) }
+    return commands.filter { $0 != PauseChange.ofService }.map {
+      .complete(command: $0, .failed("The job has ended: \(reason.sentence)"))
+    }
   }
 }

@@ -42,6 +42,8 @@ extension JobLifecycle {
     case drainIsOver
     /// The service itself did not run for this time, so that it could not read answers.
     case serviceWasLate(Duration)
+    /// The clock of the database was set forward by this time.
+    case clockChanged(by: Duration)
     /// Another service has taken the job.
     case superseded
   }
@@ -108,6 +110,9 @@ extension JobLifecycle {
       /// A resumption failed, and the pause of before is being written. The text is why.
       case reverting(String)
     }
+
+    /// The command of a change that nobody asked for: a pause that is repeated.
+    package static let ofService: Int64 = -1
 
     package var kind: Kind
     package var command: Int64

@@ -41,9 +41,12 @@ extension JobSupervisor {
     guard isStarted, !isDetached else { return }
     do {
       for command in try await waitingCommands(of: job) {
+        // Without a process nobody else knows under which names users are paused.
+        let needsNames = command.kind == .resume && jobs[command.job].map { !$0.life.hasProcess } ?? false
+        let joined = needsNames ? try await store.joinedParticipants(of: command.job) : []
         guard !isDetached else { return }
         if let job = jobs[command.job] {
-          carryOut(command, of: job)
+          carryOut(command, of: job, joined: joined)
         } else if let record = try await store.job(command.job), !record.state.isEnded {
           if isShared, record.node == nil { try await carryOutIdle(command) }
         } else {
@@ -63,12 +66,15 @@ extension JobSupervisor {
   /// A command of a job that no node has claimed yet.
   private func carryOutIdle(_ command: CommandRecord) async throws {
     let argument = CommandArgument(stored: command.argument)
-    let change: JobStore.IdleChange =
-      switch command.kind {
-      case .stop: .stop
-      case .pause: .pause(argument.users)
-      case .resume: .resume(argument.users)
-      }
+    let change: JobStore.IdleChange
+    switch (command.kind, argument) {
+    case (.stop, _): change = .stop
+    case (.pause, let argument): change = .pause(argument?.users)
+    case (.resume, let argument?): change = .resume(argument.users)
+    case (.resume, nil):
+      try await store.complete(command.id, result: try CommandResult(error: Self.unreadable).stored)
+      return commandIsDone(command.id)
+    }
     let isStop = command.kind == .stop
     let failure = try CommandResult(error: "The job has too many paused users.").stored
     let isDone = try await store.carryOut(
@@ -77,13 +83,20 @@ extension JobSupervisor {
     if isDone { commandIsDone(command.id) }
   }
 
-  private func carryOut(_ command: CommandRecord, of job: SupervisedJob) {
+  private static let unreadable = "The command cannot be read."
+
+  /// - Parameter joined: the data of the events of users who joined; empty while a process lives, which knows them.
+  private func carryOut(_ command: CommandRecord, of job: SupervisedJob, joined: [String]) {
     guard job.commands.insert(command.id).inserted else { return }
     let argument = CommandArgument(stored: command.argument)
-    switch command.kind {
-    case .stop: receive(.stop(command: command.id), of: job)
-    case .pause: receive(.changePause(.pause(argument.users), command: command.id), of: job)
-    case .resume: receive(.changePause(.resume(argument.users), command: command.id), of: job)
+    switch (command.kind, argument) {
+    case (.stop, _): receive(.stop(command: command.id), of: job)
+    // What cannot be read pauses everybody, and resumes nobody.
+    case (.pause, let argument): receive(.changePause(.pause(argument?.users), command: command.id), of: job)
+    case (.resume, let argument?):
+      let users = job.life.pause.all ? argument.users : argument.users.map { JoinedUser.all(of: $0, in: joined) }
+      receive(.changePause(.resume(users), command: command.id), of: job)
+    case (.resume, nil): complete(command.id, .failed(Self.unreadable), of: job)
     }
   }
 
@@ -122,12 +135,39 @@ package struct CommandArgument: Sendable, Hashable, Codable {
 
   package init(users: [String]? = nil) { self.users = users }
 
-  package init(stored text: String) {
-    self = (try? JSONReader.decode(Self.self, from: text, within: storedLimits)) ?? Self()
+  /// - Returns: nil if the text cannot be read.
+  package init?(stored text: String) {
+    guard let argument = try? JSONReader.decode(Self.self, from: text, within: storedLimits) else { return nil }
+    self = argument
   }
 
   /// JSON for the database.
   package var stored: String { get throws { try json(self) } }
+}
+
+/// A user who joined, as the data of its event says.
+package struct JoinedUser: Sendable, Hashable, Codable {
+  package var user: String
+  package var name: String?
+
+  /// Returns users with all ids and names that they had, as far as events say so: pausing a user by id also paused the name, and the other
+  /// way round.
+  ///
+  /// - Parameters:
+  ///   - users: ids and names.
+  ///   - joined: the data of events, in JSON.
+  package static func all(of users: [String], in joined: [String]) -> [String] {
+    var seen = Set(users.map { UntrustedText($0) })
+    let wanted = seen
+    var all = users
+    for text in joined {
+      guard let one = try? JSONReader.decode(Self.self, from: text, within: storedLimits) else { continue }
+      let names = [one.user] + [one.name].compactMap(\.self)
+      guard names.contains(where: { wanted.contains(UntrustedText($0)) }) else { continue }
+      for name in names where seen.insert(UntrustedText(name)).inserted { all.append(name) }
+    }
+    return PauseState.areWithinLimits(all) ? all : users
+  }
 }
 
 /// The result of a command, as the database keeps it.
@@ -143,7 +183,9 @@ package struct CommandResult: Sendable, Hashable, Codable {
   }
 
   package init(stored text: String) {
-    self = (try? JSONReader.decode(Self.self, from: text, within: storedLimits)) ?? Self()
+    self =
+      (try? JSONReader.decode(Self.self, from: text, within: storedLimits))
+      ?? Self(error: "The result of the command cannot be read.")
   }
 
   /// JSON for the database.

@@ -66,7 +66,7 @@ extension JobSupervisor {
         continue
       }
       let attempt = CurrentAttempt(
-        number: Int(clamping: record.number), id: record.attemptID, folder: folder, now: .now)
+        number: Int(clamping: record.number), id: record.attemptID, folder: folder, isAdopted: true, now: .now)
       attempt.process = AttemptProcess(adopted: folder, isFenced: false)
       logger.notice(
         "A process is found whose job another node has taken",

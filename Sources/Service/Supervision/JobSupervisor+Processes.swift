@@ -73,26 +73,27 @@ extension JobSupervisor {
 
   // MARK: Reading
 
-  /// Reads the journals of all processes, and looks which have ended.
+  /// Reads the journals and the logs of all processes, and looks which have ended.
   func readProcesses() async {
-    var work: [(id: JobID, number: Int, process: AttemptProcess, tail: JournalTail)] = []
+    var work: [(id: JobID, number: Int, process: AttemptProcess, reading: Reading)] = []
     for job in jobs.values {
       guard let attempt = job.attempt, let process = attempt.process, !attempt.isReading else { continue }
       attempt.isReading = true
-      work.append((job.id, attempt.number, process, attempt.tail))
+      work.append((job.id, attempt.number, process, Reading(tail: attempt.tail, logTail: attempt.logTail)))
     }
     guard !work.isEmpty else { return }
     let todo = work
-    let found = try? await files.runIfActive { todo.map { Self.read($0.process, $0.tail) } }
-    for (index, (id, number, _, tail)) in work.enumerated() {
-      let read = found?[index] ?? Reading(tail: tail)
-      finishReading(read, id, number)
+    let found = try? await files.runIfActive { todo.map { Self.read($0.process, $0.reading) } }
+    for (index, (id, number, _, before)) in work.enumerated() {
+      finishReading(found?[index] ?? before, id, number)
     }
   }
 
   private struct Reading: Sendable {
     var tail: JournalTail
+    var logTail: JobLogTail
     var entries: [JournalEntry] = []
+    var lines: [JobLogLine] = []
     var exit: ChildExit?
 
     /// - Returns: whether there is more to read at once.
@@ -106,8 +107,9 @@ extension JobSupervisor {
   /// How many parts of a journal are read at once.
   private static let maximumParts = 4
 
-  private static func read(_ process: AttemptProcess, _ tail: JournalTail) -> Reading {
-    var reading = Reading(tail: tail)
+  private static func read(_ process: AttemptProcess, _ before: Reading) -> Reading {
+    var reading = before
+    reading.lines = reading.logTail.more()
     var hasMore = true
     for _ in 0..<maximumParts where hasMore { hasMore = reading.more() }
     // The rest of a long journal is read later, so that neither memory nor a transaction has all of it.
@@ -115,6 +117,7 @@ extension JobSupervisor {
     reading.exit = process.ended()
     // What it wrote before its end.
     while reading.exit != nil, reading.more() {}
+    if reading.exit != nil { reading.lines += reading.logTail.more() }
     return reading
   }
 
@@ -122,6 +125,8 @@ extension JobSupervisor {
     guard let job = jobs[id], let attempt = job.attempt, attempt.number == number else { return }
     attempt.isReading = false
     attempt.tail = reading.tail
+    attempt.logTail = reading.logTail
+    passOn(reading.lines, of: attempt, id)
     if let problem = reading.tail.problem, !attempt.hasReportedProblem {
       attempt.hasReportedProblem = true
       logger.error("\(problem)", metadata: ["job": "\(id)", "attempt": "\(number)"])
@@ -140,19 +145,31 @@ extension JobSupervisor {
       case .ended(let ended):
         let reason = ended.reason == .nobodyCame && job.hadUsers ? JobEndReason.empty : ended.reason
         receive(.ended(JobLifecycle.End(reason, ended.sentence.printable(utf8Bytes: 1_000))), of: job)
-      case .problem(let user, let sentence):
-        logger.warning(
-          "\(sentence.printable(utf8Bytes: 1_000))",
-          metadata: [
-            "job": "\(job.id)", "attempt": "\(attempt.number)", "user": "\((user ?? "").printable(utf8Bytes: 200))",
-          ])
       case .fileClosed(let file):
         spool?.fileClosed(
           AttemptFile(
             job: job.id, attempt: Int64(attempt.number), attemptID: attempt.id, folder: attempt.folder.name,
             closed: file))
-      case .participantLeft, .paused, .resumed, .stalled, .other: break
+      // The process writes problems into its log as well.
+      case .participantLeft, .paused, .resumed, .stalled, .problem, .other: break
       }
+    }
+  }
+
+  /// Passes lines of the log of a process on to the log of the service, and counts those of a process that writes too many.
+  private func passOn(_ lines: [JobLogLine], of attempt: CurrentAttempt, _ id: JobID) {
+    for line in lines {
+      guard attempt.logRate.consume(now: .now) else {
+        attempt.skippedLogLines += 1
+        continue
+      }
+      var metadata = line.fields.mapValues { Logger.MetadataValue.string($0) }
+      metadata["job"] = "\(id)"
+      metadata["attempt"] = "\(attempt.number)"
+      metadata["source"] = "process"
+      if attempt.skippedLogLines > 0 { metadata["lines skipped before"] = "\(attempt.skippedLogLines)" }
+      attempt.skippedLogLines = 0
+      logger.log(level: line.level, "\(line.message)", metadata: metadata)
     }
   }
 
@@ -259,6 +276,8 @@ extension JobSupervisor {
   private func received(_ status: JobStatus, of job: SupervisedJob, _ attempt: CurrentAttempt) {
     let now = MonotonicInstant.now
     attempt.status = (status, now)
+    if let counted = attempt.counted { mediaCounts.add(status.totals, since: counted) }
+    attempt.counted = (attempt.counted ?? status.totals).raised(to: status.totals)
     let time = (status.cpuSeconds - status.verificationCPUSeconds) * 1_000
     accounts.measure(
       JobMeter.Sample(

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import JobProtocol
+package import JobProtocol
 package import Logging
 internal import Media
 package import NIOCore
@@ -39,12 +39,14 @@ package actor JobSupervisor {
   var accounts: CapacityAccounts<JobID>
   let disk: DiskSpace
   var ports: PortPool
-  /// The difference between the clock of the database and that of this process at its start, in milliseconds.
+  /// What the clock of the database read at a moment.
   var clock = WallClock(moment: .now, secondsSince1970: 0)
   var isStarted = false
   var isDraining = false
   var isDetached = false
   var databaseProblem: String?
+  /// What the processes have received while this service supervised them.
+  package var mediaCounts = MediaCounts()
   var commandWaiters: [Int64: [EventLoopPromise<Bool>]] = [:]
   var lastSerial: UInt64 = 0
   // Other nodes.
@@ -78,6 +80,8 @@ package actor JobSupervisor {
   private static let tick = Duration.milliseconds(200)
   /// A turn that is later than this means that the service did not run.
   private static let lateness = Duration.seconds(2)
+  /// By how many seconds the clock may differ before jobs that are scheduled follow it.
+  private static let clockTolerance = 0.5
 
   /// - Parameters:
   ///   - data: the absolute path of the data folder.
@@ -203,10 +207,21 @@ package actor JobSupervisor {
         guard !isDetached, let record = try await store.job(found.id) else { continue }
         try await take(record)
       }
+      followClock(Double(try await store.now()) / 1_000)
       databaseProblem = nil
     } catch {
       report(error)
     }
+  }
+
+  /// Jobs begin by the wall clock, which may be set.
+  private func followClock(_ seconds: Double) {
+    let now = MonotonicInstant.now
+    let change = seconds - clock.secondsSince1970 - (now - clock.moment).seconds
+    guard abs(change) >= Self.clockTolerance else { return }
+    if abs(change) > 2 { logger.warning("The clock was set by \(change.rounded()) s") }
+    clock = WallClock(moment: now, secondsSince1970: seconds)
+    for job in Array(jobs.values) { receive(.clockChanged(by: .seconds(change)), of: job) }
   }
 
   /// Begins with a job as the database has it.

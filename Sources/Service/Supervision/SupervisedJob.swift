@@ -79,22 +79,33 @@ final class CurrentAttempt {
   let folder: AttemptDirectory
   var process: AttemptProcess?
   var tail: JournalTail
+  var logTail: JobLogTail
+  /// What the service's log accepts of the log of the process.
+  var logRate = TokenBucket(perSecond: 20, burst: 200)
+  /// The lines that were left out of the service's log since the last one.
+  var skippedLogLines = 0
   var isReading = false
   var connection: ControlConnection?
   var connectionTask: Task<Void, Never>?
   var nextConnection: MonotonicInstant
   var status: (value: JobStatus, at: MonotonicInstant)?
+  /// What of the sums of its status is counted; nil until the first status of a process that an earlier service started, whose sums
+  /// that one has counted.
+  var counted: MediaCounts?
   var lastRequest: Int64 = 0
   /// The commands that requests to the process belong to.
   var commands: [Int64: Int64] = [:]
   var snapshots: [Int64: PendingSnapshot] = [:]
   var hasReportedProblem = false
 
-  init(number: Int, id: String, folder: AttemptDirectory, now: MonotonicInstant) {
+  /// - Parameter isAdopted: whether an earlier service started its process.
+  init(number: Int, id: String, folder: AttemptDirectory, isAdopted: Bool = false, now: MonotonicInstant) {
     self.number = number
     self.id = id
     self.folder = folder
     tail = JournalTail(folder: folder)
+    logTail = JobLogTail(folder: folder, skippingExisting: isAdopted)
+    counted = isAdopted ? nil : MediaCounts()
     nextConnection = now
   }
 

@@ -30,6 +30,9 @@ package final class TokenFile: Sendable {
   /// Returns the token with this text; nil if there is none.
   package func token(withText text: String) -> AccessToken? { current().token(withText: text) }
 
+  /// Whether the file still has this token, with the same role and project.
+  package func contains(_ token: AccessToken) -> Bool { current().tokens.contains(token) }
+
   /// Whether somebody has this name.
   package func contains(name: String) -> Bool { current().tokens.contains { $0.name == name } }
 

@@ -45,7 +45,7 @@ final class FolderFiles: Sendable {
         return try await body()
       } catch let error as ObjectStoreError where [.full, .timeout, .storage].contains(error.kind) {
         if backoff.failures == 0 { logger.error("Files are not stored for now: \(error.description)") }
-        try await Task.sleep(for: backoff.failed())
+        try await ServiceTimer.sleep(for: backoff.failed())
       }
     }
   }

@@ -158,7 +158,7 @@ package final class FolderUpload: Sendable {
       guard errno == EWOULDBLOCK || errno == EINTR else { break }
       if !isWaiting { logger.notice("Another upload of the folder goes on; this one follows") }
       isWaiting = true
-      try await Task.sleep(for: Self.interval)
+      try await ServiceTimer.sleep(for: Self.interval)
     }
     return try await body()
   }
@@ -178,7 +178,7 @@ package final class FolderUpload: Sendable {
         refusal = error
         try await sleepWhileRecorded(for: Self.refusalInterval, media)
       }
-      try await Task.sleep(for: Self.interval)
+      try await ServiceTimer.sleep(for: Self.interval)
     }
     noteProgress()
     return try await watched(objects) { try await files.finish() }
@@ -186,7 +186,7 @@ package final class FolderUpload: Sendable {
 
   private func sleepWhileRecorded(for time: Duration, _ media: RecordedFolder) async throws {
     let end = MonotonicInstant.now + time
-    while MonotonicInstant.now < end, !isOver(media) { try await Task.sleep(for: Self.interval) }
+    while MonotonicInstant.now < end, !isOver(media) { try await ServiceTimer.sleep(for: Self.interval) }
   }
 
   /// Whether no recorder writes into the folder any more.
@@ -204,7 +204,7 @@ package final class FolderUpload: Sendable {
       group.addTask { try await body() }
       group.addTask { [self] in
         while true {
-          try await Task.sleep(for: Self.interval)
+          try await ServiceTimer.sleep(for: Self.interval)
           let isAfter = !settings.waitsForEnd || isEnded.withLock(\.self)
           if isAfter, .now - lastProgress.withLock(\.self) > settings.patience {
             let sentence =
@@ -237,7 +237,7 @@ enum Deadline {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await body() }
       group.addTask {
-        try await Task.sleep(for: limit)
+        try await ServiceTimer.sleep(for: limit)
         throw ObjectStoreError(.timeout, "The store gave no answer within \(limit.components.seconds) s.")
       }
       defer { group.cancelAll() }

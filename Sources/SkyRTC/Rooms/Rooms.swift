@@ -52,6 +52,9 @@ package struct Rooms: Sendable {
   /// The number of rooms.
   package var count: Int { members.count }
 
+  /// The number of participants of all rooms.
+  package var participantCount: Int { roomOf.count }
+
   /// The ids in a room, in the order of joining.
   package func members(of room: String) -> [String] { members[UntrustedText(room)] ?? [] }
 

@@ -58,6 +58,11 @@ final class ConnectionRegistry {
   /// The ids in a room, in the order of joining.
   func members(of room: String) -> [String] { rooms.members(of: room) }
 
+  /// How many rooms, participants of all rooms and TCP connections there are.
+  var figures: (rooms: Int, participants: Int, connections: Int) {
+    (rooms.count, rooms.participantCount, connections.total)
+  }
+
   // MARK: Connections
 
   /// Registers a new TCP connection, unless that exceeds a limit.

@@ -92,6 +92,11 @@ public actor SkyRTCServer {
     (try? await loop.submit { [registry] in registry.value.members(of: room) }.get()) ?? []
   }
 
+  /// How many rooms, participants of all rooms and TCP connections there are.
+  package func figures() async -> (rooms: Int, participants: Int, connections: Int) {
+    (try? await loop.submit { [registry] in registry.value.figures }.get()) ?? (0, 0, 0)
+  }
+
   private nonisolated func bootstrap(tls: TLSContext?) -> ServerBootstrap {
     let (registry, configuration, responder, iceServers) = (registry, configuration, responder, iceServers)
     let rules = RequestRules(

@@ -3,6 +3,7 @@ import Call
 import Console
 import Logging
 import Media
+import MetricsEndpoint
 import Recorder
 import SkyRTC
 
@@ -13,6 +14,8 @@ struct CallRunner {
   let log: Logger
   /// Observes the call and may end it; nil if no observer is needed.
   var observer: (any RoomCallObserver)?
+  /// Samples the call, and observes it if nobody else does; nil if no metrics are served.
+  var metrics: CallMetrics?
   /// Called with the call before it joins.
   var began: @Sendable (RoomCall) -> Void = { _ in }
   /// Called instead of leaving when a signal asks for the end, also before the room is joined; signals and keys then pause nothing.
@@ -50,7 +53,7 @@ struct CallRunner {
     let call: RoomCall
     do {
       call = try await RoomCall(
-        settings.call, client: client, source: source, observer: observer, on: MediaThread.loop,
+        settings.call, client: client, source: source, observer: observer ?? metrics, on: MediaThread.loop,
         and: MediaThread.more(settings.mediaThreads - 1), log: log)
     } catch let error as RoomCall.FileError {
       throw CallFailure(error)
@@ -84,6 +87,7 @@ struct CallRunner {
       if let requests {
         group.addTask { for await request in requests { _ = request == .pause ? call.pause() : call.resume() } }
       }
+      if let metrics { group.addTask { await metrics.run(call) } }
       if observer == nil, console.isTerminal {
         group.addTask { await StatusTask(call: call, console: console, room: settings.server.roomName).run() }
       }

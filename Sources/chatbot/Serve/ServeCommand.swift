@@ -3,6 +3,7 @@ import BotPeer
 import Call
 import Console
 import Logging
+import MetricsEndpoint
 import RoomServer
 import SkyRTC
 import WHIP
@@ -43,9 +44,26 @@ struct ServeCommand: AsyncParsableCommand {
         throw ExitStatus.usage.exitCode
       }
     }
+    let sampling = options.metrics.areServed ? try await serveMetrics(of: server, console) : nil
     interruption.beginOrderly()
     await interruption.first()
+    sampling?.cancel()
     await server.stop()
+  }
+
+  /// Serves the metrics of the server.
+  ///
+  /// - Returns: the task that samples them.
+  private func serveMetrics(of server: RoomServer, _ console: Console) async throws -> Task<Void, Never> {
+    let metrics = RoomServerMetrics(hasGateway: options.whip)
+    do throws(CallFailure) {
+      try await options.metrics.serve({ metrics.text }, console: console)
+    } catch {
+      console.report(error.sentence)
+      await server.stop()
+      throw error.code.exitCode
+    }
+    return Task { await metrics.run(server) }
   }
 }
 

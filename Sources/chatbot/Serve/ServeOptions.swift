@@ -58,6 +58,9 @@ struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The TCP port for --tcp, 0 for any free one.", valueName: "port"))
   var tcpPort: UInt16 = 0
 
+  @OptionGroup(title: "Metrics")
+  var metrics: MetricsOptions
+
   @OptionGroup(title: "Configuration")
   var configFile: ConfigurationOptions
 

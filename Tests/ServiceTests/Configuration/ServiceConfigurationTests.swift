@@ -1,5 +1,7 @@
 import JSON
+import ObjectStore
 import OptionValues
+import S3
 import Service
 import Testing
 
@@ -41,7 +43,7 @@ import Testing
         library: clips
         record: {segment: 10m, verify: true}
         limits: {cpu: 170%, memory: 81, udpPorts: 90, minimumFree: 5GB, requests: 50, connections: 10, failures: 3}
-        retention: {recordings: 30d}
+        retention: {recordings: 30d, jobs: 90d}
         drainTimeout: 5m
         orphanLimit: 30m
         tokensFile: tokens
@@ -68,6 +70,7 @@ import Testing
     #expect(configuration.limits.cpu == 170 && configuration.limits.memory == 81)
     #expect(configuration.limits.minimumFree == 5_000_000_000)
     #expect(configuration.retention.recordings == TimeSpan(milliseconds: 30 * 86_400_000))
+    #expect(configuration.retention.jobs == TimeSpan(milliseconds: 90 * 86_400_000))
     var database = ServiceConfiguration.Database(
       url: "postgresql://chatbot@db-1,db-2:5433/chatbot?sslmode=verify-full")
     database.passwordFile = "/etc/chatbot/database.password"
@@ -108,7 +111,7 @@ import Testing
     ("servers:\n  \"a b\": wss://x\n", 2, "name of a server"),
     ("record:\n  colour: red\n", 2, "no such option"),
     ("record:\n  segment: never\n", 2, "segment"),
-    ("retention:\n  recordings: soon\n", 2, "duration"),
+    ("retention:\n  recordings: soon\n", 2, "duration"), ("retention:\n  jobs: 23h\n", 2, "at least"),
     ("media: {udpPorts: 9-1}\n", 1, "range of ports"),
     ("tls: {key: a}\n", 1, "certificate"),
     ("data: a\ndata: b\n", 1, "twice"),
@@ -118,6 +121,11 @@ import Testing
   func `an unknown key or a bad value is named with its line`(_ yaml: String, line: Int, part: String) {
     let found = problems(yaml)
     #expect(found.contains { $0.line == line && $0.sentence.contains(part) }, "\(found)")
+  }
+
+  @Test func `jobs are forgotten after 30 days unless the settings say never`() throws {
+    #expect(ServiceConfiguration().retention.jobs == TimeSpan(milliseconds: 30 * 86_400_000))
+    #expect(try ServiceConfiguration(yaml: "retention: {jobs: never}").retention.jobs == nil)
   }
 
   @Test func `a store of S3 has its options, segments by default, and half of the free space for jobs`() throws {

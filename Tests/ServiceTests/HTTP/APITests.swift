@@ -3,6 +3,7 @@ import JSON
 import JobProtocol
 import Media
 import ObjectStore
+import PrometheusText
 import SQLStore
 import Synchronization
 import Testing
@@ -234,7 +235,7 @@ import Testing
       for index in 5..<8 { try await append("a\(index)") }
     }
     let (seen, continuation) = AsyncStream<String>.makeStream()
-    try await client.events("/v1/jobs/\(job)/events", after: first["after"]?.string?.ascii) { event in
+    try await client.follow("/v1/jobs/\(job)/events", after: first["after"]?.string?.ascii) { event in
       let user = event["data"]?["user"]?.string?.ascii ?? "?"
       continuation.yield(user)
       return user != "a7"
@@ -274,7 +275,7 @@ import Testing
       }
     }
     let count = Mutex(0)
-    try await service.client("viewer").events("/v1/jobs/\(job)/events", after: nil) { _ in
+    try await service.client("viewer").follow("/v1/jobs/\(job)/events", after: nil) { _ in
       count.withLock {
         $0 += 1
         return $0 < 60
@@ -310,6 +311,44 @@ import Testing
     try "{\"a\":1}\n{\"a\":2}\n{\"a\":3".write(toFile: "\(folder)/log.ndjson", atomically: true, encoding: .utf8)
     let logs = try await client.send("GET", "/v1/jobs/\(job)/logs?limit=1")
     #expect(String(decoding: logs.body, as: UTF8.self) == "{\"a\":2}\n")
+  }
+
+  @Test func `files come in pages, whatever their names are`() async throws {
+    let service = try await ServiceFixture()
+    let client = try service.client("viewer")
+    let job = try await service.submit()
+    let names = ["a.webm", "a b%.webm", "\u{1F600}.webm", "z.webm", "zz\n.webm"]
+    for attempt in 1...2 {
+      for name in names {
+        try await service.store.connection.execute(
+          """
+          INSERT INTO files (job, attempt, name, object, kind, bytes, sha256, stored_at)
+          VALUES ($1, $2, $3, $4, 'webm', 1, '00', now_ms())
+          """, [job.value, .integer(attempt), .text(name), .text("\(attempt)/\(name)")])
+      }
+    }
+    var (seen, after, pages) = ([String](), "", 0)
+    while true {
+      let page = try await client.json("GET", "/v1/jobs/\(job)/files?limit=3\(after)")
+      guard case .array(let files)? = page["files"] else { throw CancellationError() }
+      seen += files.map { "\($0["attempt"]?.integer ?? 0) \($0["name"]?.string?.string ?? "")" }
+      pages += 1
+      guard let next = page["after"]?.string?.ascii, pages < 10 else { break }
+      after = "&after=\(next)"
+    }
+    #expect(pages == 4 && seen.count == 10 && Set(seen).count == 10)
+    #expect(
+      seen
+        == (1...2).flatMap { attempt in
+          names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }.map { "\(attempt) \($0)" }
+        })
+    let all = try await client.json("GET", "/v1/jobs/\(job)/files")
+    #expect(all["after"] == .null)
+    for query in [
+      "limit=0", "limit=1001", "after=x", "after=f1", "after=f1z6", "after=f1zg0", "after=f1zff", "before=1",
+    ] {
+      #expect(try await client.send("GET", "/v1/jobs/\(job)/files?\(query)").status == 422, "\(query)")
+    }
   }
 
   @Test func `stored files are listed, read in ranges and deleted`() async throws {
@@ -437,5 +476,27 @@ import Testing
     #expect(text.contains("chatbot_database_latency_seconds_count"))
     #expect(text.contains("chatbot_database_errors_total 0\n"))
     #expect(!text.contains(job.text) && !text.contains("{room") && !text.contains(",room"))
+  }
+
+  @Test func `counters of media and of the database never go back, and none is shown before it is known`() async throws
+  {
+    let service = try await ServiceFixture()
+    func text() async throws -> String {
+      String(decoding: try await service.client("viewer").send("GET", "/metrics").body, as: UTF8.self)
+    }
+    #expect(!ServiceMetrics().registry.text().contains("chatbot_job_ends_total"))
+    var counts = MediaCounts()
+    (counts.packets, counts.frames) = (70, 7)
+    await service.control.set(mediaCounts: counts)
+    let first = try await text()
+    #expect(first.contains("\nchatbot_packets_total 70\n") && first.contains("\nchatbot_frames_total 7\n"))
+    #expect(first.contains("\nchatbot_job_ends_total{reason=\"crashing\"} 0\n"))
+    #expect(first.contains("\nchatbot_attempts_total 0\n"))
+    counts.packets = 60
+    await service.control.set(mediaCounts: counts)
+    #expect(try await text().contains("\nchatbot_packets_total 70\n"))
+    counts.packets = 75
+    await service.control.set(mediaCounts: counts)
+    #expect(try await text().contains("\nchatbot_packets_total 75\n"))
   }
 }

@@ -69,7 +69,7 @@ import Testing
     #expect(String(decoding: log.body, as: UTF8.self).contains("hello"))
     // The stream of another node's job.
     let streamed = Streamed()
-    try await viewer.events("/v1/jobs/\(pair.job)/live", after: nil) { value in
+    try await viewer.follow("/v1/jobs/\(pair.job)/live", after: nil) { value in
       streamed.value = value
       return false
     }

@@ -5,6 +5,7 @@ import Logging
 import Media
 import NIOCore
 import ObjectStore
+import OptionValues
 import SQLStore
 import Synchronization
 import Testing
@@ -46,6 +47,8 @@ actor FakeControl: JobControl {
   func isDone(_ command: Int64, within limit: Duration) -> Bool { carriesOut }
   func live(_ job: JobID) -> JobStatus? { live[job] }
   func statuses() -> [JobID: JobStatus] { live }
+  private(set) var mediaCounts = MediaCounts()
+  func set(mediaCounts: MediaCounts) { self.mediaCounts = mediaCounts }
   func snapshot(of user: String, in job: JobID) throws(SnapshotProblem) -> [UInt8] {
     guard live[job] != nil else { throw .noProcess }
     guard let png = snapshots[user] else { throw .noFrame("There is no such user.") }

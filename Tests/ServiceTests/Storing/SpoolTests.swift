@@ -208,6 +208,40 @@ struct SpoolTests {
     await running.end()
   }
 
+  @Test("Room is spared for the database while there is some, and given up a piece at a time")
+  func spareRoom() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    let store = try await JobStore.open("\(fixture.path)/service.db")
+    var settings = Storer.Settings(data: fixture.path, program: ["\(fixture.path)/chatbot"])
+    settings.spareBytes = 1 << 20
+    let notes = Mutex(0)
+    let objects = try await FileObjectStore.open("\(fixture.path)/store")
+    let storer = Storer(store, objects: objects, settings: settings) { step in
+      guard step == .fileNoting else { return }
+      let number = notes.withLock { notes in
+        notes += 1
+        return notes
+      }
+      // The first file has no room, also not with a piece; the second one has room with a piece.
+      if [1, 2, 4].contains(number) { throw SQLError(.full, "The disk is full.") }
+    }
+    func pieces() -> Int {
+      (try? FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/spare"))?.count ?? 0
+    }
+    try await storer.removeLocalCopies { true }
+    #expect(pieces() == 0)
+    try await storer.removeLocalCopies { false }
+    #expect(pieces() == 16)
+    await #expect(throws: SQLError.self) { try await storer.store(fixture.job) }
+    #expect(pieces() == 15)
+    try await storer.store(fixture.job)
+    // There is room here to take it again.
+    #expect(pieces() == 16)
+    #expect(notes.withLock { $0 } > 5)
+    await (store.connection as? SQLiteConnection)?.close()
+  }
+
   @Test("Copies of a job that has ended go after their time as a whole, and with its recording at once")
   func endedCopies() async throws {
     let running = try await Running()

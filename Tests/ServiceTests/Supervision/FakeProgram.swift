@@ -14,6 +14,7 @@ enum FakeProgram {
   /// - `hang`: it stops answering a second after it began.
   /// - `refuse`: the server refuses.
   /// - `nopause`: it refuses to resume.
+  /// - `talk`: it writes a thousand lines into its log.
   private static let script = #"""
     #!/usr/bin/env python3
     import fcntl, json, os, select, signal, socket, sys, time
@@ -47,6 +48,16 @@ enum FakeProgram {
     if room == 'refuse':
         write('ended', reason='serverRefused', exitCode=69, sentence='The server refused.')
         sys.exit(69)
+    log = open('log.ndjson', 'ab', buffering=0)
+    def say(message, level='info', **fields):
+        log.write(json.dumps({'time': '2026-01-01T00:00:00.000Z', 'level': level, 'message': message,
+            'fields': fields}).encode() + b'\n')
+    say('user joined', user='anna', job='another', attempt='99')
+    log.write(b'no line of a log\n')
+    say('a \x1b[31m line\n', level='warning', name='b\u202e')
+    if room == 'talk':
+        for number in range(1000):
+            say('line %d' % number)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind('control')
     listener.listen(8)
@@ -56,10 +67,11 @@ enum FakeProgram {
     began = time.time()
     joined = False
     next_status = 0
+    packets = 1000
     def status(id):
         return {'id': id, 'status': {'time': int(time.time() * 1000), 'state': 'joined' if joined else 'starting',
             'paused': paused, 'users': [], 'userCount': 1, 'cpuSeconds': 0.01, 'privateBytes': 4 << 20,
-            'bytesWritten': 100}}
+            'bytesWritten': 100, 'totals': {'packets': packets, 'frames': 10}}}
     def send(client, value):
         try:
             client.sendall(json.dumps(value).encode() + b'\n')
@@ -123,8 +135,10 @@ enum FakeProgram {
                     stop.append(request.get('reason', 'stopped'))
         if now >= next_status:
             next_status = now + 0.2
+            packets += 1
             for client, id in list(subscribers.items()):
                 send(client, status(id))
+    say('the last line')
     write('ended', reason=stop[0], exitCode=0, sentence='It was stopped.')
     """#
 }

@@ -44,6 +44,23 @@ struct JobLifecycleTests {
     #expect(!simulation.actions.contains { if case .store = $0 { true } else { false } })
   }
 
+  @Test("a scheduled job follows the clock when that is set, and a job that waits does not")
+  func clock() {
+    var record = JobLifecycle.Record(.scheduled)
+    record.startAt = SimulatedJob.origin + .seconds(60)
+    var simulation = SimulatedJob(record)
+    simulation.at(.seconds(10), .clockChanged(by: .seconds(30)))
+    simulation.at(.seconds(12), .clockChanged(by: .seconds(-10)))
+    simulation.run(until: .seconds(100))
+    #expect(simulation.startTimes.first.map { ($0 - SimulatedJob.origin).seconds.rounded() } == 40)
+    record = JobLifecycle.Record(.queued)
+    record.queueUntil = SimulatedJob.origin + .seconds(60)
+    simulation = SimulatedJob(record) { _ in false }
+    simulation.at(.seconds(10), .clockChanged(by: .seconds(30)))
+    simulation.run(until: .seconds(100))
+    #expect(simulation.end.map { ($0.at - SimulatedJob.origin).seconds.rounded() } == 60)
+  }
+
   @Test("a scheduled job begins at its time")
   func scheduled() {
     var record = JobLifecycle.Record(.scheduled)

@@ -86,8 +86,34 @@ struct JobPauseTests {
     #expect(simulation.job.pause == everybody)
     #expect(
       order(simulation) == [
-        "start paused", "note resumption", "send resume", "note pause", "send pause", "fail",
+        "start paused", "note resumption", "send resume", "note pause", "send pause", "fail", "send pause",
       ])
+  }
+
+  @Test("a pause after a resumption that failed is repeated until the process confirms it, or the process ends")
+  func repeated() {
+    var record = JobLifecycle.Record(.starting)
+    record.pause = everybody
+    // It answers, but carries out nothing: neither the resumption nor the pause is confirmed.
+    var simulation = SimulatedJob(record, behaviours: [Behaviour(ignoresChanges: true), Behaviour()])
+    simulation.at(.seconds(5), .changePause(.resume(nil), command: 1))
+    simulation.run(until: .seconds(40))
+    #expect(order(simulation).prefix(7).suffix(4) == ["note pause", "send pause", "fail", "send pause"])
+    #expect(simulation.signals.first.map { ($0.1 - SimulatedJob.origin).seconds.rounded() } == 25)
+    #expect(simulation.startPauses == [everybody, everybody])
+    #expect(simulation.completions.keys.sorted() == [1])
+  }
+
+  @Test("a pause that is repeated is sent again after the connection was lost")
+  func repeatedAfterLoss() {
+    var record = JobLifecycle.Record(.starting)
+    record.pause = everybody
+    var simulation = SimulatedJob(record, behaviours: [Behaviour(ignoresChanges: true)])
+    simulation.at(.seconds(5), .changePause(.resume(nil), command: 1))
+    simulation.at(.seconds(16), .disconnected)
+    simulation.at(.seconds(17), .connected)
+    simulation.run(until: .seconds(18))
+    #expect(order(simulation).suffix(3) == ["fail", "send pause", "send pause"])
   }
 
   @Test("a resumption whose process dies, or does not answer, leaves the job paused", arguments: [true, false])

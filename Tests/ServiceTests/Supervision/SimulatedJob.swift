@@ -20,6 +20,8 @@ struct SimulatedJob {
     var endReason = JobEndReason.empty
     var cannotStart = false
     var rejectsChanges = false
+    /// Whether it answers, but neither pauses nor resumes.
+    var ignoresChanges = false
     /// Who is paused after any change, if it knows further names.
     var pausesAs: PauseState?
   }
@@ -135,6 +137,7 @@ struct SimulatedJob {
       receive(.processDied(how: how))
     case .confirms(let number, let kind, let command):
       guard let process, process.number == number, isAnswering(process) else { return }
+      if process.behaviour.ignoresChanges { return }
       if process.behaviour.rejectsChanges { return receive(.changeRejected(command: command, sentence: "No.")) }
       switch kind {
       case .pause(let users): self.process?.pause.pause(users)

@@ -19,6 +19,38 @@ final class StoredJobs: Sendable {
   func add(_ job: JobID) { jobs.withLock { $0.append(job) } }
 }
 
+/// The lines that a logger wrote.
+final class RecordedLog: Sendable {
+  struct Line: Sendable {
+    var level: Logger.Level
+    var message: String
+    var fields: [String: String]
+  }
+
+  private struct Handler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+    let log: RecordedLog
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let line = Line(
+        level: event.level, message: "\(event.message)", fields: (event.metadata ?? [:]).mapValues { "\($0)" })
+      log.lines.withLock { $0.append(line) }
+    }
+  }
+
+  private let lines = Mutex<[Line]>([])
+
+  var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+  /// Those that job processes wrote.
+  var ofProcesses: [Line] { lines.withLock { $0 }.filter { $0.fields["source"] == "process" } }
+}
+
 /// A supervisor with a database and the fake program, in a folder of its own.
 final class TestService: Sendable {
   let folder: String
@@ -28,6 +60,7 @@ final class TestService: Sendable {
   private let secretBox: SecretBox
   private let stored = StoredJobs()
   private let current: Mutex<JobSupervisor>
+  let log = RecordedLog()
 
   var supervisor: JobSupervisor { current.withLock { $0 } }
   /// The jobs whose files were stored, in order.
@@ -45,7 +78,7 @@ final class TestService: Sendable {
     self.configuration = configuration
     secretBox = try #require(SecretBox(key: [UInt8](repeating: 7, count: SecretBox.keyBytes)))
     current = Mutex(
-      Self.supervisor(folder, store, configuration, program, secretBox, processors: 8_000, stored: stored))
+      Self.supervisor(folder, store, configuration, program, secretBox, processors: 8_000, stored: stored, log))
     try await supervisor.start()
   }
 
@@ -54,24 +87,23 @@ final class TestService: Sendable {
   /// Starts a supervisor; an earlier one must have ended.
   func start(processors: Int64 = 8_000) async throws {
     let next = Self.supervisor(
-      folder, store, configuration, program, secretBox, processors: processors, stored: stored)
+      folder, store, configuration, program, secretBox, processors: processors, stored: stored, log)
     current.withLock { $0 = next }
     try await next.start()
   }
 
   private static func supervisor(
     _ folder: String, _ store: JobStore, _ configuration: ServiceConfiguration, _ program: String,
-    _ secretBox: SecretBox, processors: Int64, stored: StoredJobs
+    _ secretBox: SecretBox, processors: Int64, stored: StoredJobs, _ log: RecordedLog
   ) -> JobSupervisor {
     var limits = JobLifecycle.Limits()
     limits.answerWithin = .seconds(3)
     limits.killAfter = .seconds(1)
     limits.waits = [.milliseconds(50), .milliseconds(50), .milliseconds(50), .milliseconds(50)]
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     return JobSupervisor(
       configuration: configuration, store: store, secretBox: secretBox, data: folder, program: program, version: "1",
       machine: MachineLimits(processors: processors, memory: 8 << 30), limits: limits,
-      on: MultiThreadedEventLoopGroup.singleton.next(), files: .singleton, logger: logger
+      on: MultiThreadedEventLoopGroup.singleton.next(), files: .singleton, logger: log.logger
     ) { job in
       // As the storer does.
       for attempt in try await store.attempts(of: job)

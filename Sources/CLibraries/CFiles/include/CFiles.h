@@ -21,4 +21,7 @@ struct cfiles_version {
 /* Describes a file, or that which a link leads to. Returns 0, or -1 and sets errno. */
 int cfiles_read_version(const char *path, struct cfiles_version *version);
 
+/* The same of an open file. */
+int cfiles_read_open_version(int file, struct cfiles_version *version);
+
 #endif

@@ -42,6 +42,15 @@ int cprocesses_reap(pid_t child);
 /* Sends a signal to all processes of the group that the child leads. */
 void cprocesses_signal(pid_t child, int number);
 
+/*
+ * Returns a descriptor of a process that need not be a child (pidfd_open(2)), which is not inherited: what is sent to it reaches this
+ * process or none, also when its id is used again. Returns -1 and sets errno if there is no such process, or no such call.
+ */
+int cprocesses_open(pid_t process);
+
+/* Sends a signal to the process of such a descriptor. Returns 0, or -1 and sets errno. */
+int cprocesses_send(int descriptor, int number);
+
 /* Overwrites the values of the environment variables whose names begin with `prefix`, where they stand in memory. */
 void cprocesses_overwrite_variables(const char *prefix);
 

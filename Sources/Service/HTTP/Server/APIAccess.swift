@@ -25,6 +25,9 @@ package final class APIAccess: Sendable {
   /// What is wrong with the file of tokens; nil if it is used.
   package var problem: String? { tokens.problem }
 
+  /// Whether a token that was accepted is accepted still.
+  package func isValid(_ token: AccessToken) -> Bool { tokens.contains(token) }
+
   /// The token that a request has in its header or cookie.
   package enum Credential: Sendable {
     case missing
@@ -44,9 +47,6 @@ package final class APIAccess: Sendable {
     _ credential: Credential, role: TokenRole, address: String, now: MonotonicInstant = .now
   ) throws(APIProblem) -> AccessToken {
     let token = try authenticate(credential, address: address, now: now)
-    guard token.role >= role else {
-      throw APIProblem(.forbidden, "This needs the role \(role.rawValue), and the token has \(token.role.rawValue).")
-    }
     let isWithinRate = state.withLock { state in
       if state.buckets.count >= Self.maximumBuckets, state.buckets[token.digest] == nil { state.buckets = [:] }
       return state.buckets[token.digest, default: TokenBucket(perSecond: rate, burst: rate)].consume(now: now)
@@ -55,6 +55,10 @@ package final class APIAccess: Sendable {
       var problem = APIProblem(.tooManyRequests, "A token has at most \(rate) requests a second.")
       problem.retryAfter = 1
       throw problem
+    }
+    // A request that is refused counts as well.
+    guard token.role >= role else {
+      throw APIProblem(.forbidden, "This needs the role \(role.rawValue), and the token has \(token.role.rawValue).")
     }
     return token
   }

@@ -25,7 +25,7 @@ extension APIResponder {
         ]))
     }
     let (store, watcher, project, first) = (store, watcher, token.project, start)
-    return EventStream.response(context.channel) { stream in
+    return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
       var after = first
       for await newest in await watcher.subscribe() where newest > after {
         while true {
@@ -61,10 +61,10 @@ extension APIResponder {
       return .object(["jobs": .object(await liveElsewhere(project: project, token).merging(here) { $1 })])
     }
     guard Self.wantsStream(request) else { return Self.json(try await document()) }
-    return EventStream.response(context.channel) { stream in
+    return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
       while !Task.isCancelled {
         try await stream.send(event: "live", data: Self.line(try await document()))
-        try await Task.sleep(for: .seconds(1))
+        try await ServiceTimer.sleep(for: .seconds(1))
       }
     }
   }
@@ -77,14 +77,14 @@ extension APIResponder {
       guard let status = await control.live(id) else { throw APIProblem(.jobNotRunning) }
       return Self.json(APIDocument.live(status))
     }
-    return EventStream.response(context.channel) { stream in
+    return EventStream.response(context.channel, while: { [access] in access.isValid(token) }) { stream in
       while !Task.isCancelled {
         if let status = await control.live(id) {
           try await stream.send(event: "live", data: Self.line(APIDocument.live(status)))
         } else if let text = await liveElsewhere(id, project: token.project) {
           try await stream.send(event: "live", data: text)
         }
-        try await Task.sleep(for: .seconds(1))
+        try await ServiceTimer.sleep(for: .seconds(1))
       }
     }
   }

@@ -11,9 +11,17 @@ import SQLStore
 
 extension APIResponder {
   /// `GET /v1/jobs/ID/files`
-  func files(of job: JobRecord) async throws -> Response {
-    let files = job.deleted ? [] : try await store.files(of: job.id)
-    return Self.json(.object(["files": .array(files.map(APIDocument.file))]))
+  func files(of job: JobRecord, _ query: APIQuery) async throws -> Response {
+    let limit = try query.limit(maximum: APIQuery.maximumFiles, default: APIQuery.maximumFiles)
+    let after = try query.filePosition()
+    let files = job.deleted ? [] : try await store.files(of: job.id, after: after, limit: limit + 1)
+    let shown = Array(files.prefix(limit))
+    let last = files.count > limit ? shown.last : nil
+    return Self.json(
+      .object([
+        "files": .array(shown.map(APIDocument.file)),
+        "after": .text(last.map { Cursor.text(FilePosition(attempt: $0.attempt, name: $0.name)) }),
+      ]))
   }
 
   /// `GET /v1/jobs/ID/files/NAME`
@@ -107,7 +115,7 @@ extension APIResponder {
     var record = try await store.job(job.id) ?? job
     let end = MonotonicInstant.now + Self.commandWait
     while !record.deleted, MonotonicInstant.now < end {
-      try await Task.sleep(for: .milliseconds(100))
+      try await ServiceTimer.sleep(for: .milliseconds(100))
       record = try await store.job(job.id) ?? job
     }
     return Self.json(try await document(record), status: record.deleted ? .ok : .accepted)

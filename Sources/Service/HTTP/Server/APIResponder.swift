@@ -177,7 +177,7 @@ package struct APIResponder: HTTPResponder {
     case .jobLive(let id): return try await live(of: try await job(id, token), request, context, token)
     case .logs(let id): return try await logs(of: try await job(id, token), query)
     case .snapshot(let id, let user): return try await snapshot(of: user, in: try await job(id, token))
-    case .files(let id): return try await files(of: try await job(id, token))
+    case .files(let id): return try await files(of: try await job(id, token), query)
     case .file(let id, let name): return try await file(name, of: try await job(id, token), query, request)
     case .recording(let id): return try await deleteRecording(of: try await job(id, token))
     case .nodes: return try await nodes()

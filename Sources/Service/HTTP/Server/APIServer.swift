@@ -4,6 +4,7 @@ import HummingbirdTLS
 package import Logging
 package import NIOCore
 import NIOSSL
+import OptionValues
 import ServiceLifecycle
 
 /// The HTTP server of the API and the page.
@@ -58,7 +59,7 @@ package struct APIServer: Service {
       group.addTask {
         let loop = application.eventLoopGroup.next()
         while !Task.isCancelled {
-          try await Task.sleep(for: .seconds(1))
+          try await ServiceTimer.sleep(for: .seconds(1))
           let due = NIODeadline.now() + .milliseconds(100)
           let late = try await loop.scheduleTask(deadline: due) { NIODeadline.now() - due }.futureResult.get()
           metrics.eventLoopWasLate(.nanoseconds(max(0, late.nanoseconds)))

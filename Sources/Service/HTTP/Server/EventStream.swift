@@ -12,6 +12,8 @@ final class EventStream: Sendable {
   private static let readingTime = Duration.seconds(5)
   /// How often a comment is sent, by which proxies and the service notice that the other side has gone.
   static let commentInterval = Duration.seconds(15)
+  /// How often it is looked whether the token is still accepted.
+  private static let checkInterval = Duration.seconds(1)
 
   private struct Overflow: Error {}
 
@@ -53,14 +55,17 @@ final class EventStream: Sendable {
         channel.close(promise: nil)
         throw Overflow()
       }
-      try await Task.sleep(for: .milliseconds(20))
+      try await ServiceTimer.sleep(for: .milliseconds(20))
     }
     continuation.yield(buffer)
   }
 
   /// Returns the answer. `produce` sends events until it is cancelled or returns.
+  ///
+  /// - Parameter isAllowed: whether the client may read on; the stream ends when it may not.
   static func response(
-    _ channel: any Channel, _ produce: @escaping @Sendable (EventStream) async throws -> Void
+    _ channel: any Channel, while isAllowed: @escaping @Sendable () -> Bool,
+    _ produce: @escaping @Sendable (EventStream) async throws -> Void
   ) -> Response {
     let body = ResponseBody { writer in
       let stream = EventStream(channel: channel)
@@ -75,8 +80,12 @@ final class EventStream: Sendable {
           group.addTask {
             while !Task.isCancelled {
               try await stream.send(": \n\n")
-              try await Task.sleep(for: commentInterval)
+              try await ServiceTimer.sleep(for: commentInterval)
             }
+          }
+          group.addTask {
+            while isAllowed() { try await ServiceTimer.sleep(for: checkInterval) }
+            stream.continuation.finish()
           }
           defer { group.cancelAll() }
           for await buffer in stream.buffers {

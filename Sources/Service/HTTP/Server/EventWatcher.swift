@@ -47,7 +47,7 @@ actor EventWatcher {
   private func poll() async {
     while !Task.isCancelled {
       await look()
-      try? await Task.sleep(for: interval)
+      try? await ServiceTimer.sleep(for: interval)
     }
   }
 

@@ -9,6 +9,7 @@ package struct APIQuery: Sendable, Hashable {
   /// The maximum number of jobs and events of an answer.
   package static let maximumLimit = 200
   package static let maximumLogLines = 10_000
+  package static let maximumFiles = 1_000
   private static let maximumParameters = 40
   package static let labelPrefix = "label."
 
@@ -113,6 +114,12 @@ package struct APIQuery: Sendable, Hashable {
     return position
   }
 
+  package func filePosition() throws(APIProblem) -> FilePosition? {
+    guard let text = values["after"] else { return nil }
+    guard let position = Cursor.filePosition(text) else { throw .parameter("after", Cursor.sentence) }
+    return position
+  }
+
   package func event() throws(APIProblem) -> Int64 {
     guard let text = values["after"] else { return 0 }
     guard let event = Cursor.event(text) else { throw .parameter("after", Cursor.sentence) }
@@ -128,6 +135,34 @@ package enum Cursor {
 
   package static func text(_ position: JobPosition) -> String { "j\(position.createdAt)z\(position.id.text)" }
   package static func text(event: Int64) -> String { "e\(event)" }
+
+  /// Names of files have any characters, so that their bytes are written in hexadecimal digits.
+  package static func text(_ position: FilePosition) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let name = position.name.utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return "f\(position.attempt)z\(String(decoding: name, as: UTF8.self))"
+  }
+
+  package static func filePosition(_ text: String) -> FilePosition? {
+    guard text.utf8.count <= 2_100, text.utf8.first == UInt8(ascii: "f") else { return nil }
+    let parts = text.utf8.dropFirst().split(separator: UInt8(ascii: "z"), omittingEmptySubsequences: false)
+    guard parts.count == 2, let attempt = number(Substring(parts[0])), parts[1].count % 2 == 0 else { return nil }
+    var (name, digits) = ([UInt8](), parts[1])
+    while let high = digits.popFirst(), let low = digits.popFirst() {
+      guard let high = value(ofDigit: high), let low = value(ofDigit: low) else { return nil }
+      name.append(high << 4 | low)
+    }
+    guard let name = String(validating: name, as: UTF8.self), !name.utf8.contains(0) else { return nil }
+    return FilePosition(attempt: attempt, name: name)
+  }
+
+  private static func value(ofDigit digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x61...0x66: digit - 0x61 + 10
+    default: nil
+    }
+  }
 
   package static func jobPosition(_ text: String) -> JobPosition? {
     guard text.utf8.count <= 64, text.utf8.first == UInt8(ascii: "j") else { return nil }

@@ -119,7 +119,7 @@ package enum APIRoute: Sendable, Hashable {
   package var parameters: Set<String> {
     switch self {
     case .jobs: ["state", "kind", "room", "createdAfter", "limit", "after"]
-    case .events, .jobEvents: ["after", "limit"]
+    case .events, .jobEvents, .files: ["after", "limit"]
     case .deliveries: ["state", "job", "limit", "after"]
     case .logs: ["limit"]
     case .file: ["attempt"]
