@@ -27,9 +27,8 @@ class Service:
     """A running service with a data folder of its own."""
 
     def __init__(self, options, name, limits):
-        self.folder = os.path.join(options.folder, name)
-        self.data = os.path.join(self.folder)
-        os.makedirs(self.folder)
+        self.data = os.path.join(options.folder, name)
+        os.makedirs(self.data)
         self.port = options.port
         config = os.path.join(options.folder, name + ".yaml")
         with open(config, "w") as file:
@@ -105,9 +104,10 @@ class Service:
         """The ids of the processes of jobs."""
         found = []
         for job in jobs:
-            for journal in glob.glob(os.path.join(self.data, "jobs", job, "*", "journal.ndjson")):
-                with open(journal) as file:
-                    found.append(json.loads(file.readline())["process"])
+            attempts = os.listdir(os.path.join(self.data, "jobs", job))
+            newest = max(attempts, key=lambda name: int(name.split("-")[0]))
+            with open(os.path.join(self.data, "jobs", job, newest, "journal.ndjson")) as file:
+                found.append(json.loads(file.readline())["process"])
         return found
 
     def stop(self, jobs):
@@ -144,10 +144,10 @@ def children(process):
     return found
 
 
-def cpu_seconds(process):
-    """The CPU time of a process with those that decode for it, in seconds."""
+def cpu_seconds(process, with_children=True):
+    """The CPU time of a process, or of one with those that decode for it, in seconds."""
     total = 0
-    for one in [process] + children(process):
+    for one in [process] + (children(process) if with_children else []):
         with open(f"/proc/{one}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         total += int(fields[11]) + int(fields[12])
@@ -163,13 +163,19 @@ def private_mebibytes(process):
     return total / 1024
 
 
-def shares(processes, seconds):
-    """The share of a core that each process uses during some seconds, in percent."""
-    before = [cpu_seconds(process) for process in processes]
+def shares(processes, seconds, service=None):
+    """The share of a core that each process of a job uses during some seconds, in percent; that of the service first, if it is given."""
+
+    def times():
+        # Jobs are children of the service that has started them.
+        own = [cpu_seconds(service, with_children=False)] if service else []
+        return own + [cpu_seconds(process) for process in processes]
+
+    before = times()
     began = time.monotonic()
     time.sleep(seconds)
     span = time.monotonic() - began
-    return [100 * (cpu_seconds(process) - first) / span for process, first in zip(processes, before)]
+    return [100 * (after - first) / span for after, first in zip(times(), before)]
 
 
 def percentile(values, percent):
@@ -195,13 +201,12 @@ class Table:
         print(f"| {figure} | {text} | | {how} |")
 
 
-def publishers(options, room, count, name):
-    """Fills a room with users who send the pattern."""
+def publishers(options, room, count, name, play=("pattern", "--size", "320x240", "--fps", "30")):
+    """Fills a room with users who send the pattern, or a file."""
     log = open(os.path.join(options.folder, name + ".log"), "w")
     return subprocess.Popen(
         [os.path.join(options.programs, "chatbot"), "load", "--server", options.rooms_at, "--room", room,
-         "--publishers", str(count), "--ramp", "50/s", "--bind-address", "127.0.0.1", "--play", "pattern", "--size", "320x240",
-         "--fps", "30", "--max-bitrate", "1M"],
+         "--publishers", str(count), "--ramp", "50/s", "--bind-address", "127.0.0.1", "--play", *play],
         stdout=log, stderr=log, stdin=subprocess.DEVNULL,
     )
 
@@ -237,7 +242,7 @@ def measure_idle(options, table):
     until("status of all idle jobs", 180, lambda: len(service.request("GET", "/v1/live")[1]["jobs"]) == options.jobs)
     time.sleep(5)
     processes = service.processes(jobs)
-    both = shares([service.process.pid] + processes, options.seconds)
+    both = shares(processes, options.seconds, service=service.process.pid)
     table.add(f"the service with {options.jobs} idle jobs, of a core", both[0], "%", 5,
               f"`/proc/ID/stat` of `chatbot-service` during {options.seconds} s")
     table.note(f"the mean of {options.jobs} idle jobs, of a core", f"{sum(both[1:]) / len(processes):.2f} %", "the same")
@@ -316,11 +321,20 @@ def measure_rooms(options, table):
 
     def cost(rooms, users_of_each, name):
         jobs = [service.submit(room=f"{name}-{number}", record={"verify": False}) for number in range(rooms)]
-        crowds = [publishers(options, f"{name}-{number}", users_of_each, f"load-{name}-{number}") for number in range(rooms)]
+        # A file has the same bit rate for all, however busy the machine is.
+        crowds = [
+            publishers(options, f"{name}-{number}", users_of_each, f"load-{name}-{number}", ["samples/test.webm"])
+            for number in range(rooms)
+        ]
         until("frames of all users", 120, lambda: all(receives(service, job, users_of_each) for job in jobs))
         time.sleep(8)
+
+        def written():
+            return sum(service.live(job)["bytesWritten"] for job in jobs)
+
+        before, began = written(), time.monotonic()
         share = sum(shares(service.processes(jobs), options.seconds)) / users
-        bits = sum(user["bitrate"] for job in jobs for user in service.live(job)["users"]) / users
+        bits = 8 * (written() - before) / (time.monotonic() - began) / users
         for crowd in crowds:
             end(crowd)
         service.stop(jobs)
@@ -330,9 +344,11 @@ def measure_rooms(options, table):
     one, one_bits = cost(1, users, "all")
     if one <= 0:
         raise Failed("the one process used no CPU time.")
+    if not 0.8 < many_bits / one_bits < 1.25:
+        raise Failed(f"the publishers did not keep up: {many_bits / 1000:.0f} and {one_bits / 1000:.0f} kb/s a user.")
     table.add("users in rooms of five, compared with one process", many / one, "times", 2.5,
               f"{many:.2f} % of a core for each of {users} users in {options.rooms} jobs, {one:.2f} % in one; "
-              f"`/proc/ID/stat` during {options.seconds} s, `verify` off, {many_bits / 1000:.0f} and {one_bits / 1000:.0f} kb/s a user")
+              f"`/proc/ID/stat` during {options.seconds} s, `verify` off, {many_bits / 1000:.0f} and {one_bits / 1000:.0f} kb/s written of a user")
     service.end()
 
 
@@ -360,7 +376,7 @@ def main():
         for measure in (measure_idle, measure_submissions, measure_pauses, measure_rooms):
             measure(options, table)
         return 0 if table.is_within else 1
-    except (Failed, OSError, subprocess.TimeoutExpired, KeyError) as error:
+    except (Failed, OSError, subprocess.TimeoutExpired, KeyError, ValueError) as error:
         print(f"bench-service: {error}", file=sys.stderr)
         return 2
     finally:

@@ -296,7 +296,7 @@ import Testing
     #expect(error?.kind == .refused)
     #expect(test.clock.pauses.withLock { $0.isEmpty })
     let problem = try #require(test.store.problem)
-    #expect(problem.contains("403") && problem.contains("HeadObject"))
+    #expect(problem.contains("403") && problem.contains("must allow s3:GetObject and s3:ListBucket"))
     test.model.change { $0.intercept = nil }
     try await test.store.probe()
     #expect(test.store.problem == nil)

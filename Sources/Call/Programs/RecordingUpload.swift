@@ -53,7 +53,8 @@ package final class RecordingUpload: Sendable {
     }
     InheritedVariables.overwrite(beginningWith: variables)
     let isReady = await upload.lines.contains("ready", within: readyLimit)
-    if !isReady, let exit = await upload.child.exited(within: .zero) {
+    // Its output ends a moment before it does.
+    if !isReady, let exit = await upload.child.exited(within: .seconds(2)) {
       await upload.child.diagnosticsRead()
       throw upload.failure(exit)
     }

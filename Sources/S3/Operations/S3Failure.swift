@@ -107,7 +107,7 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case (401, _), (403, _):
       consequence = .refused
       isOther = true
-      advice = " The credentials must allow \(operation) in the bucket \(bucket)."
+      advice = " The credentials must allow \(Self.permissions(of: operation)) in the bucket \(bucket)."
     case (404, _): consequence = .missing
     case (408, _), (425, _), (429, _), (500..., _): consequence = .again(after: pause)
     case (409, ""): consequence = .again(after: pause)
@@ -116,6 +116,18 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
     self.init(consequence, said + advice)
     mayBeCredentials = isOther
     self.code = code
+  }
+
+  /// The names of the actions in a policy that an operation needs.
+  private static func permissions(of operation: String) -> String {
+    switch operation {
+    // Without the right to list, a missing object is hidden behind 403.
+    case "HeadObject": "s3:GetObject and s3:ListBucket"
+    case "ListObjectsV2": "s3:ListBucket"
+    case "ListParts": "s3:ListMultipartUploadParts"
+    case "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload": "s3:PutObject"
+    default: "s3:\(operation)"
+    }
   }
 
   /// The pause that the server asks for, in whole seconds.

@@ -14,6 +14,16 @@ enum RecordedPattern {
     let number: Int
     /// When it was painted, in seconds since 1970.
     let time: Double
+    /// How many frames directly before it in the file could not be read: an encoder with few bits blurs them.
+    let unreadable: Int
+  }
+
+  /// A mark that could be read.
+  struct Mark: Sendable, Hashable {
+    /// The second since 1970 that it says.
+    let second: Double
+    /// Where it begins, in seconds of decoded audio.
+    let position: Double
   }
 
   struct NotDecoded: Error, CustomStringConvertible {
@@ -23,7 +33,7 @@ enum RecordedPattern {
     var description: String { "\(file) cannot be decoded: \(errors)" }
   }
 
-  /// Returns the frames of a file, in its order. Frames that are damaged or show no pattern are left out.
+  /// Returns the frames of a file, in its order. Frames that are damaged or blurred, or show no pattern, are only counted.
   ///
   /// - Parameters:
   ///   - size: to which frames are scaled before they are read.
@@ -42,19 +52,30 @@ enum RecordedPattern {
     let input = try FileHandle(forReadingFrom: raw)
     defer { try? input.close() }
     var frames: [Frame] = []
+    var unreadable = 0
     while let bytes = try input.read(upToCount: length), bytes.count == length {
       var frame = VideoFrame(size: size)
       frame.luma = Array(bytes)
-      guard case .success(let reading) = reader.read(frame) else { continue }
-      frames.append(Frame(number: Int(reading.frameNumber), time: Double(reading.time) / 1_000))
+      guard case .success(let reading) = reader.read(frame) else {
+        unreadable += 1
+        continue
+      }
+      frames.append(
+        Frame(number: Int(reading.frameNumber), time: Double(reading.time) / 1_000, unreadable: unreadable))
+      unreadable = 0
     }
     return frames
   }
 
   /// Returns the seconds since 1970 that the marks in a file's audio say.
+  static func markedSeconds(in file: URL, near time: Double, scratch: URL) throws -> [Double] {
+    try marks(in: file, near: time, scratch: scratch).map(\.second)
+  }
+
+  /// Returns the marks in a file's audio.
   ///
   /// - Parameter time: a time less than two minutes from all of them, in seconds since 1970.
-  static func markedSeconds(in file: URL, near time: Double, scratch: URL) throws -> [Double] {
+  static func marks(in file: URL, near time: Double, scratch: URL) throws -> [Mark] {
     let raw = scratch.appendingPathComponent("\(UUID().uuidString).f32")
     defer { try? FileManager.default.removeItem(at: raw) }
     try decode(
@@ -77,7 +98,30 @@ enum RecordedPattern {
       let audio = try decoder.decode(packet)
       if packet.readableBytes <= 2 { samples += [Float](repeating: 0, count: audio.samples.count) }
     }
-    return marks(in: samples, near: time)
+    return marks(in: samples, near: time).map(\.second)
+  }
+
+  /// Makes a file with the audio of the pattern from a second since 1970 on, in packets of Opus that carry copies of the packets
+  /// before them.
+  static func makeSpeech(_ file: URL, from second: Int, seconds: Int) throws {
+    let raw = file.appendingPathExtension("f32")
+    defer { try? FileManager.default.removeItem(at: raw) }
+    try Data().write(to: raw)
+    let output = try FileHandle(forWritingTo: raw)
+    let pattern = PatternAudio()
+    for number in second..<(second + seconds) {
+      let audio = pattern.audio(from: Int64(number) * 48_000, count: 48_000)
+      try output.write(contentsOf: audio.samples.withUnsafeBytes { Data($0) })
+    }
+    try output.close()
+    try decode(
+      raw, to: file,
+      [
+        // Without the hum, and with this bandwidth, copies are good enough for marks to be read in them.
+        "-af", "highpass=f=500", "-cutoff", "8000", "-c:a", "libopus", "-application", "voip", "-b:a", "96k", "-vbr",
+        "off",
+        "-fec", "1", "-packet_loss", "20", "-frame_duration", "20",
+      ], decoder: ["-f", "f32le", "-ar", "48000", "-ac", "1"])
   }
 
   private static func decode(_ file: URL, to output: URL, _ options: [String], decoder: [String] = []) throws {
@@ -86,13 +130,15 @@ enum RecordedPattern {
     guard decoded.status == 0 else { throw NotDecoded(file: file.lastPathComponent, errors: decoded.errors) }
   }
 
-  private static func marks(in samples: [Float], near time: Double) -> [Double] {
+  private static func marks(in samples: [Float], near time: Double) -> [Mark] {
     var reader = PatternAudioReader()
     let marks = reader.read(AudioSamples(samples: samples, channels: 1), at: 0) + reader.finish()
     return marks.map { mark in
       let whole = Int(time)
       let rest = (Int(mark.second) - whole % 256 + 512) % 256
-      return Double(whole + (rest < 128 ? rest : rest - 256))
+      return Mark(
+        second: Double(whole + (rest < 128 ? rest : rest - 256)),
+        position: Double(mark.time) / Double(AudioSamples.rate))
     }
   }
 

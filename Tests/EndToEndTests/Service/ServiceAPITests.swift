@@ -70,12 +70,12 @@ extension EndToEndWithoutBrowsers {
           [
             python, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "--config-file", settings.path,
             "run", "\(service.address)/openapi.json", "--checks", "all", "--seed", "\(seed)", "--max-examples",
-            "\(ServiceTestForm.count(short: 3, whole: 70))", "--no-color", "--report", "json", "--report-json-path",
+            "\(ServiceTestForm.count(short: 3, whole: 200))", "--no-color", "--report", "json", "--report-json-path",
             report.path,
           ],
           environment: [
             "PYTHONPATH": BuiltProgram.repository.appendingPathComponent("Tests/Interop").path,
-            "CHATBOT_API_TOKEN": try service.adminToken,
+            "PYTHONDONTWRITEBYTECODE": "1", "CHATBOT_API_TOKEN": try service.adminToken,
           ], folder: scenario.folder)
         let ending = try await schemathesis.ending(within: limit - .seconds(20))
         let generated = try JSON(parsing: String(contentsOf: report, encoding: .utf8))["test_cases"]["generated"].int

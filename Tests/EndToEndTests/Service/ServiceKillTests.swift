@@ -17,16 +17,23 @@ extension EndToEndWithoutBrowsers {
         [SIGSEGV, SIGKILL], [SIGKILL, SIGKILL], [SIGSEGV, SIGSEGV], [SIGKILL, SIGSTOP], [SIGSEGV, SIGSTOP],
       ] : [[SIGSTOP, SIGKILL], [SIGSEGV]]
 
+    /// What two processors carry beside the decoding of what was recorded.
+    private static let roomsAtOnce = 4
+
     @Test(
       "the process of a job that is killed, crashes or hangs is followed by another one, and every frame is accounted for"
     )
     func jobs() async throws {
-      try await Scenario.run("80 killed jobs", limit: .seconds(ServiceTestForm.count(short: 150, whole: 300))) {
+      try await Scenario.run("80 killed jobs", limit: .seconds(ServiceTestForm.count(short: 150, whole: 400))) {
         scenario in
         let server = try await scenario.server()
         let service = try await RunningService.start(scenario, servers: ["main": server])
-        let jobs = try await concurrently(Self.signals.enumerated().map { ($0 + 1, $1) }) { number, signals in
-          try await Self.record(signals, in: "killed-\(number)", server, service, scenario)
+        var jobs: [String] = []
+        let numbers = Array(Self.signals.indices)
+        for start in stride(from: 0, to: numbers.count, by: Self.roomsAtOnce) {
+          jobs += try await concurrently(Array(numbers[start...].prefix(Self.roomsAtOnce))) { number in
+            try await Self.record(Self.signals[number], in: "killed-\(number + 1)", server, service, scenario)
+          }
         }
         for (job, signals) in zip(jobs, Self.signals) { try await Self.judge(job, signals, service, scenario) }
         #expect(try await service.end(SIGTERM) == .exit(0))
@@ -44,7 +51,8 @@ extension EndToEndWithoutBrowsers {
       let job = try await service.submit(#"{"kind": "record", "room": "\#(room)"}"#)
       try await service.wait(job, for: "running")
       for (index, signal) in signals.enumerated() {
-        try await service.receives(job, users: 2)
+        // Audio and video of two seconds, so that there are files.
+        try await service.receives(job, users: 2, frames: 130)
         try await sleepOnEventLoop(for: .milliseconds(Int.random(in: 500...3_000)))
         let process = try await service.process(of: job)
         let killed = Date().timeIntervalSince1970
@@ -58,7 +66,7 @@ extension EndToEndWithoutBrowsers {
           joined - killed < limit + stall,
           .onQuietMachine("\(room): the next attempt joins soon after signal \(signal)"))
       }
-      try await service.receives(job, users: 2)
+      try await service.receives(job, users: 2, frames: 130)
       try await service.stop(job)
       try await service.wait(job, for: "finished", within: .seconds(60))
       return job

@@ -66,6 +66,76 @@ extension EndToEnd {
       try await page.screenshot().write(to: folder.appendingPathComponent("\(name).png"))
     }
 
+    /// Opens the page and gives it the token of the administrator.
+    private func signedIn(_ scenario: Scenario, _ service: RunningService) async throws -> any Page {
+      let page = try await scenario.page(of: try await scenario.chromium())
+      try await page.addStartScript(
+        "addEventListener('securitypolicyviolation', (event) => (window.violations ??= []).push(event.violatedDirective))"
+      )
+      try await page.open("\(service.address)/")
+      try await expect("form for the token", "!document.getElementById('login').hidden", on: page)
+      _ = try await page.evaluate(
+        """
+        (() => {
+          document.getElementById('token').value = '\(try service.adminToken)';
+          document.getElementById('login-form').requestSubmit();
+        })()
+        """)
+      return page
+    }
+
+    /// The ids of users that a server makes up. Ids that are not ASCII are refused.
+    private static let ids = [
+      #"<img src=x onerror="window.hostile='id'">"#, "../../../../tmp/id", "'\"><b onclick=hostile()>{{7*7}}",
+    ]
+    private static let refusedIDs = ["\u{202E}di", String(repeating: "👾", count: 60)]
+
+    @Test("hostile ids of users are text on the page, in events and in a terminal", .enabled(if: Machine.hasChromium))
+    func hostileIDs() async throws {
+      try await Scenario.run("99 hostile ids on the page", limit: .seconds(90)) { scenario in
+        let peers: JSON = [
+          "eventName": "_peers", "data": ["you": "me", "connections": .list(Self.ids.map { .string($0) })],
+        ]
+        let refused = Self.refusedIDs.map {
+          JSON.object(["eventName": "_new_peer", "data": ["socketId": .string($0)]])
+        }
+        let welcome = try ([peers] + refused).map { try $0.text }
+        let hostile = try await ScriptedServer(in: scenario.network) { $0.contains("__join") ? welcome : [] }
+        let honest = try await scenario.server()
+        let service = try await RunningService.start(
+          scenario, servers: ["main": Server(bot: honest.bot, port: hostile.port)])
+        let job = try await service.submit(#"{"kind": "record", "room": "100"}"#)
+        try await service.wait(job, for: "running")
+        let page = try await signedIn(scenario, service)
+        try await expect("list of jobs", "document.querySelectorAll('#jobs tbody tr').length === 1", on: page)
+        _ = try await page.evaluate("void document.querySelector('#jobs tbody a').click()")
+        try await expect("users", "document.querySelectorAll('#users .user').length === 3", on: page)
+        let users = try await expectHarmless(page, service)
+        for id in Self.ids { #expect(users.contains(id), "\(id)") }
+        try await picture("users", of: page, width: 400, height: 1_400, isDark: false, in: scenario.folder)
+        // A pause of one user names it as it is.
+        _ = try await page.evaluate("void document.querySelector('#users .pause-user').click()")
+        let paused = try await eventually("pause", within: .seconds(15)) {
+          try await service.events(job).first { $0["type"] == "recording.paused" }
+        }
+        let named = paused["data"]["users"].list.compactMap(\.string)
+        #expect(named.count == 1 && named.allSatisfy { Self.ids.contains($0) }, "\(named)")
+        _ = try await expectHarmless(page, service)
+
+        let shown = try await service.command(["jobs", "events", job])
+        #expect(shown.status == 0, "\(shown.errors)")
+        expectPlain(shown.output)
+        try await service.stop(job)
+        try await service.wait(job, for: "finished")
+        let complaints = await page.errors.filter { !$0.contains("401") }
+        #expect(complaints == [])
+        expectCleanLog(await service.process.output)
+        #expect(try await service.end(SIGTERM) == .exit(0))
+        await service.forgetProcesses()
+        await hostile.close()
+      }
+    }
+
     @Test(
       "hostile names, labels and rooms are text on the page, in keys, logs and headers",
       .enabled(if: Machine.hasChromium))
@@ -89,19 +159,7 @@ extension EndToEnd {
         #expect(submitted["room"].string == Self.room)
         #expect(submitted["labels"] == .object(Self.labels.mapValues { .string($0) }))
 
-        let page = try await scenario.page(of: try await scenario.chromium())
-        try await page.addStartScript(
-          "addEventListener('securitypolicyviolation', (event) => (window.violations ??= []).push(event.violatedDirective))"
-        )
-        try await page.open("\(service.address)/")
-        try await expect("form for the token", "!document.getElementById('login').hidden", on: page)
-        _ = try await page.evaluate(
-          """
-          (() => {
-            document.getElementById('token').value = '\(try service.adminToken)';
-            document.getElementById('login-form').requestSubmit();
-          })()
-          """)
+        let page = try await signedIn(scenario, service)
         try await expect("list of jobs", "document.querySelectorAll('#jobs tbody tr').length === 1", on: page)
         try await expect(
           "figures of three users", "document.querySelector('#jobs tbody tr').cells[5].textContent === '3'", on: page)
@@ -209,14 +267,19 @@ extension EndToEnd {
       }
     }
 
-    /// Checks that a log has lines of the service only.
-    private func expectCleanLog(_ log: String) {
-      for scalar in log.unicodeScalars {
-        let isHarmless =
-          scalar == "\n" || scalar.value >= 0x20 && scalar.value != 0x7F && !(0x80...0x9F).contains(scalar.value)
-        #expect(isHarmless && scalar != "\u{202E}" && scalar != "\u{2028}", "U+\(String(scalar.value, radix: 16))")
+    /// Checks that a text has nothing that a terminal obeys.
+    private func expectPlain(_ text: String) {
+      for scalar in text.unicodeScalars {
+        let isControl = scalar.value < 0x20 && scalar != "\n" || (0x7F...0x9F).contains(scalar.value)
+        let isHarmless = !isControl && scalar != "\u{202E}" && scalar != "\u{2028}"
+        #expect(isHarmless, "U+\(String(scalar.value, radix: 16))")
         if !isHarmless { return }
       }
+    }
+
+    /// Checks that a log has lines of the service only.
+    private func expectCleanLog(_ log: String) {
+      expectPlain(log)
       for line in log.split(separator: "\n") {
         #expect(line.firstMatch(of: #/^[0-9]{4}-[0-9]{2}-[0-9]{2}T/#) != nil, "\(line)")
       }

@@ -40,6 +40,13 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
+      "a disk that was full while the store was away gets room again, and everything is stored",
+      .enabled(if: isInstalled && isWhole, isMissing))
+    func full() async throws {
+      try await run(["full"], "78 store full", limit: .seconds(600))
+    }
+
+    @Test(
       "a recorder with --store uploads beside it; kills of either lose nothing, and exit codes say what is missing",
       .enabled(if: isInstalled, isMissing))
     func upload() async throws {

@@ -61,7 +61,7 @@ extension EndToEndWithoutBrowsers {
         }
         let requests = receiver.requests
         #expect(requests.allSatisfy { $0.isValid == [true] && !$0.isValidWhenChanged && $0.job == job })
-        #expect(requests.allSatisfy(\.hasObject))
+        #expect(requests.allSatisfy { $0.hasObject })
         #expect(requests.contains { $0.path == "/hang" && $0.status == 0 })
         for path in ["/half", "/hang"] {
           let taken = requests.filter { $0.path == path && $0.status == 204 }
