@@ -224,7 +224,7 @@ struct ClusterTests {
     // An overlap and no gap: the successor had joined.
     #expect(left > began)
     #expect(try await cluster.command(.stop, job, by: b) == CommandResult())
-    #expect(try await cluster.eventually { try await cluster.job(job).reason == "stopped" })
+    #expect(try await cluster.eventually { try await cluster.job(job).state == .finished })
     #expect(
       try await cluster.events(job) == [
         "job.started", "participant.joined", "job.restarted", "participant.joined", "job.finished",
