@@ -146,7 +146,13 @@ tests() {
   tee "$log" <"$log.pipe" &
   printer=$!
   run "$@" >"$log.pipe" 2>&1 || status=$?
-  wait "$printer"
+  # A process that a test has left behind has the pipe open, and must not hold up the others.
+  for _ in {1..100}; do
+    kill -0 "$printer" 2>/dev/null || break
+    sleep 0.1
+  done
+  ! kill "$printer" 2>/dev/null || printf 'A test has left a process behind, which has its output open.\n'
+  wait "$printer" 2>/dev/null || true
   rm "$log.pipe"
   [[ $status -ne 0 ]] || return 0
   failed=1

@@ -112,9 +112,9 @@ struct PostgreSQLOutageTests {
       _ = try await connection.execute(
         "SELECT COUNT(*) AS count FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
           + "AND datname = current_database()) AS ended")
-      try await connection.transaction { _ = try $0.execute("INSERT INTO t (a) VALUES (1)") }
       // A connection that the server is about to end may take a statement, and lose its answer.
-      try await Task.sleep(for: .milliseconds(100))
+      try await Task.sleep(for: .milliseconds(500))
+      try await connection.transaction { _ = try $0.execute("INSERT INTO t (a) VALUES (1)") }
       try await connection.execute("INSERT INTO t (a) VALUES (2)")
     }
     #expect(try await connection.execute("SELECT * FROM t").count == 10)

@@ -162,7 +162,15 @@ struct WebhookReceiverTests {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    let first = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    // If a part of the test fails, the process ends as well. Its thread may have blocked other signals.
+    defer { kill(process.processIdentifier, SIGKILL) }
+    // Python writes a line in parts.
+    var first = ""
+    while !first.hasSuffix("\n") {
+      let part = output.fileHandleForReading.availableData
+      if part.isEmpty { break }
+      first += String(decoding: part, as: UTF8.self)
+    }
     let port = try #require(Int(first.split(whereSeparator: \.isWhitespace).last ?? ""))
     let job = try await outbox.job("http://hooks.example:\(port)/")
     try await outbox.append(.jobStarted, of: job, #"{"attempt": 1}"#)
@@ -173,7 +181,6 @@ struct WebhookReceiverTests {
     let other = try #require(WebhookSecret.randomText())
     let wrong = WebhookSecretList(try #require(WebhookSecret(other)))
     let refused = try await sender().send(WebhookMessage(id: "e2", body: Array("{}".utf8)), to: url, secrets: wrong)
-    // Its thread may have blocked other signals.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     let rest = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -81,6 +81,7 @@ public final class PostgreSQLServer: Sendable {
       ["-c", script, "bash", folder, Self.programs, primary.map { "\($0.port)" } ?? ""]
       + (fixed + settings).flatMap { ["-c", $0] }
     process.standardInput = Pipe()
+    process.standardOutput = FileHandle.nullDevice
     try process.run()
     self.process.withLock { $0 = process }
     let deadline = Date().addingTimeInterval(30)
@@ -185,7 +186,8 @@ public final class PostgreSQLPooler: Sendable {
       "$@" /usr/sbin/pgbouncer "$folder/pgbouncer.ini" >"$folder.log" 2>&1 &
       pooler=$!
       read -r end
-      kill -s INT "$pooler"
+      # It inherits the blocked signals of the thread that starts it, and waits for its server when it may end in order.
+      kill -s KILL "$pooler"
       wait "$pooler"
       rm -rf "$folder" "$folder.log"
       """
@@ -193,6 +195,7 @@ public final class PostgreSQLPooler: Sendable {
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     process.arguments = ["-c", script, "bash", folder.path]
     process.standardInput = Pipe()
+    process.standardOutput = FileHandle.nullDevice
     try process.run()
     let deadline = Date().addingTimeInterval(15)
     while Date() < deadline, process.isRunning {
