@@ -169,14 +169,16 @@ unit_tests() {
     return
   fi
   step "Tests without browsers"
-  # Five processes of about the same duration, each with one test at a time. The tests of Firestore and Janus mostly wait for
-  # their servers; one process is for fuzzing.
+  # Six processes of about the same duration, each with one test at a time. The tests of Firestore and Janus mostly wait for
+  # their servers, those of the service for databases, stores and processes; one process is for fuzzing.
   local engine='^(BotPeer|CallCheck|CallReport|Codecs|FaultInjection|FileSource|NetworkEmulation|Pattern|PeerEngine|SDP)Tests[.]'
   local files='^(Recorder|SocketIO|WHIP)Tests[.]'
   local servers='^(Firestore|Janus)Tests[.]'
+  local service='^(JobProcess|ObjectStore|S3|SQLStore|Service|Webhooks)Tests[.]'
   printf '%s\n' "--filter '$files'" "--filter '$servers'" "--filter '$engine' --skip RealTime" \
-    "--skip '$engine|$files|$servers|^(EndToEnd|Fuzz)Tests|RealTime'" "--filter ^FuzzTests" >"$logs/processes"
-  tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=5 "${runner[@]}" --no-parallel
+    "--filter '$service' --skip RealTime" "--skip '$engine|$files|$servers|$service|^(EndToEnd|Fuzz)Tests|RealTime'" \
+    "--filter ^FuzzTests" >"$logs/processes"
+  tests 20 xargs --arg-file="$logs/processes" --max-lines=1 --max-procs=6 "${runner[@]}" --no-parallel
 }
 
 # real_time_tests: runs the tests with the real clock, and the scenarios with browsers.

@@ -82,6 +82,7 @@ public final class PostgreSQLServer: Sendable {
       + (fixed + settings).flatMap { ["-c", $0] }
     process.standardInput = Pipe()
     process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
     try process.run()
     self.process.withLock { $0 = process }
     let deadline = Date().addingTimeInterval(30)
@@ -196,6 +197,7 @@ public final class PostgreSQLPooler: Sendable {
     process.arguments = ["-c", script, "bash", folder.path]
     process.standardInput = Pipe()
     process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
     try process.run()
     let deadline = Date().addingTimeInterval(15)
     while Date() < deadline, process.isRunning {
