@@ -400,5 +400,7 @@ struct JobStoreClusterTests {
     _ = try await store.join(NewNode(name: "c", identity: "c", advertise: nil, version: "1"))
     try await store.pruneNodes(age: 1_000)
     #expect(try await store.nodes().map(\.name) == ["b", "c"])
+    clock.advance(30_001)
+    #expect(try await store.clusterFigures().gone == 1)
   }
 }

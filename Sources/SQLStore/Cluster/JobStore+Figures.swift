@@ -7,7 +7,8 @@ extension JobStore {
     package var jobsWithoutLease: Int64
     /// The age of the oldest lease of a job that has not ended, in milliseconds; nil if no node has a job.
     package var oldestLease: Int64?
-    /// Nodes that were heard of within the time of a lease; those of them that take no jobs; those that were not.
+    /// Nodes that were heard of within the time of a lease; those of them that take no jobs; those that were not, but for those that
+    /// ended in order or that an operator drained.
     package var ready: Int64
     package var draining: Int64
     package var gone: Int64
@@ -24,7 +25,7 @@ extension JobStore {
         (SELECT MIN(lease_until) FROM jobs WHERE ended_at IS NULL AND node IS NOT NULL) AS oldest,
         \(count("seen_at >= now_ms() - $1 AND draining = 0 AND stopping = 0")) AS ready,
         \(count("seen_at >= now_ms() - $1 AND (draining = 1 OR stopping = 1)")) AS draining,
-        \(count("seen_at < now_ms() - $1 AND stopping = 0")) AS gone, now_ms() AS now
+        \(count("seen_at < now_ms() - $1 AND draining = 0 AND stopping = 0")) AS gone, now_ms() AS now
       """, [.integer(lease), .text(Self.prunedTakeovers)]
     ).first
     guard let row else { throw SQLError(.other, "The database has no figures.") }
