@@ -36,7 +36,7 @@ extension JobStore {
 
   // MARK: Attempts
 
-  /// Begins the next attempt of a job.
+  /// Begins the next attempt of a job. A second call changes nothing.
   ///
   /// - Parameters:
   ///   - number: one more than that of the attempt before.
@@ -55,7 +55,15 @@ extension JobStore {
         WHERE id = $1 AND attempt = $2 - 1 AND ended_at IS NULL RETURNING id
         """,
         [job.value, .integer(number), .text(attemptID), .text(claimant?.node), .integer(lease)])
-      guard !changed.isEmpty else { return false }
+      guard !changed.isEmpty else {
+        // The answer to an earlier call may have been lost, which had begun it.
+        return try !transaction.execute(
+          """
+          SELECT attempts.number FROM attempts JOIN jobs ON jobs.id = attempts.job AND jobs.attempt_id = attempts.attempt_id
+          WHERE attempts.job = $1 AND attempts.number = $2 AND attempts.attempt_id = $3 AND jobs.ended_at IS NULL
+          """, [job.value, .integer(number), .text(attemptID)]
+        ).isEmpty
+      }
       try transaction.execute(
         """
         INSERT INTO attempts (job, number, attempt_id, version, folder, started_at, node, clock_offset, clock_error)
@@ -229,11 +237,17 @@ extension JobStore {
 
   /// Writes the result of a command; only the first one remains.
   ///
-  /// - Parameter result: a JSON object.
-  package func complete(_ command: Int64, result: String) async throws {
-    try await connection.execute(
-      "UPDATE commands SET done_at = now_ms(), result = $2 WHERE id = $1 AND done_at IS NULL",
-      [.integer(command), .text(result)])
+  /// - Parameters:
+  ///   - result: a JSON object.
+  ///   - attempt: the newest attempt that the caller knows, empty before the first one; nil for any.
+  /// - Returns: false if it was written before, or the job has a newer attempt: the command waits for the node that has it.
+  @discardableResult
+  package func complete(_ command: Int64, result: String, attempt: String? = nil) async throws -> Bool {
+    try await change(
+      """
+      UPDATE commands SET done_at = now_ms(), result = $2 WHERE id = $1 AND done_at IS NULL AND EXISTS (
+        SELECT 1 FROM jobs WHERE jobs.id = commands.job AND (ended_at IS NOT NULL OR \(Self.isNewest("$3")))) RETURNING id
+      """, [.integer(command), .text(result), .text(attempt ?? "*")])
   }
 
   private func change(_ statement: String, _ parameters: [SQLValue]) async throws -> Bool {

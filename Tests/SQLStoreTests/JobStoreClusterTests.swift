@@ -326,4 +326,81 @@ struct JobStoreClusterTests {
     let events = try await store.events(project: "p", job: job, limit: 10)
     #expect(events.suffix(2).map(\.type) == ["recording.amended", "recording.amended"])
   }
+
+  @Test(
+    "An attempt that begins twice, because the answer was lost, has begun; one of a former node has not",
+    arguments: DatabaseKind.available)
+  func attemptBeginsAgain(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
+    let job = JobID.random()
+    try await store.insert(job)
+    func begin(_ id: String) async throws -> Bool {
+      try await store.beginAttempt(1, of: job, id: id, version: "1", folder: "f", restartOf: nil, claimant: node("a"))
+    }
+    #expect(try await begin("x"))
+    #expect(try await begin("x"))
+    #expect(try await !begin("y"))
+    clock.advance(30_001)
+    _ = try await store.claim(node("b"), limit: 1)
+    #expect(try await !begin("x"))
+    #expect(try await store.attempts(of: job).count == 2)
+  }
+
+  @Test(
+    "A node completes no command of a job that another node has, and that one carries it out",
+    arguments: DatabaseKind.available)
+  func commandsOfFormer(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
+    let job = JobID.random()
+    try await store.insert(job)
+    let former = try #require(try await store.claim(node("a"), limit: 1).first?.attemptID)
+    _ = try await store.request(.stop, of: job, project: "p")
+    let command = try #require(try await store.waitingCommands(node: "a").first)
+    clock.advance(30_001)
+    let next = try #require(try await store.claim(node("b"), limit: 1).first?.attemptID)
+    #expect(try await !store.complete(command.id, result: "{}", attempt: former))
+    #expect(try await store.waitingCommands(node: "b").map(\.id) == [command.id])
+    #expect(try await store.complete(command.id, result: "{}", attempt: next))
+    #expect(try await !store.complete(command.id, result: "{}", attempt: next))
+    // What was kept, and may not have been carried out, waits.
+    #expect(
+      try await store.noteLocal(.stop, of: job, attempt: next, argument: "{}", paused: nil, result: nil))
+    #expect(try await store.waitingCommands(node: "b").map(\.kind) == [.stop])
+  }
+
+  @Test(
+    "Jobs that wait for a node are not without a lease, and takeovers are counted after their jobs are forgotten",
+    arguments: DatabaseKind.available)
+  func figures(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
+    let job = JobID.random()
+    try await store.insert(job)
+    clock.advance(60_000)
+    #expect(try await store.clusterFigures().jobsWithoutLease == 0)
+    _ = try await store.claim(node("a"), limit: 1)
+    #expect(try await store.clusterFigures().jobsWithoutLease == 0)
+    clock.advance(30_001)
+    #expect(try await store.clusterFigures().jobsWithoutLease == 1)
+    _ = try await store.claim(node("b"), limit: 1)
+    #expect(try await store.clusterFigures().takeovers == 1)
+    try await store.finish(job, .finished, .empty, sentence: "All left.")
+    clock.advance(1_000)
+    #expect(try await store.pruneJobs(age: 1_000).count == 1)
+    #expect(try await store.clusterFigures().takeovers == 1)
+  }
+
+  @Test("A node that was not heard of for long is forgotten, unless it is drained", arguments: DatabaseKind.available)
+  func forgottenNodes(_ kind: DatabaseKind) async throws {
+    let store = try await open(kind)
+    for name in ["a", "b"] {
+      _ = try await store.join(NewNode(name: name, identity: name, advertise: nil, version: "1"))
+    }
+    _ = try await store.setDraining("b", true)
+    clock.advance(1_000)
+    _ = try await store.join(NewNode(name: "c", identity: "c", advertise: nil, version: "1"))
+    try await store.pruneNodes(age: 1_000)
+    #expect(try await store.nodes().map(\.name) == ["b", "c"])
+    clock.advance(30_001)
+    #expect(try await store.clusterFigures().gone == 1)
+  }
 }

@@ -190,11 +190,19 @@ extension JobStore {
   /// Renews the leases of all jobs of a node.
   ///
   /// - Returns: the jobs that the node has.
-  package func renewLeases(node: String) async throws -> [JobID] {
-    try await connection.execute(
-      "UPDATE jobs SET lease_until = now_ms() + $2 WHERE node = $1 AND ended_at IS NULL RETURNING id",
-      [.text(node), .integer(lease)]
-    ).map { try JobID(column: "id", of: $0) }
+  package func renewLeases(node: String) async throws -> [JobID] { Array(try await renewedLeases(node: node).keys) }
+
+  /// Renews the leases of all jobs of a node.
+  ///
+  /// - Returns: the jobs that the node has, with the id of their newest attempt, which is empty before the first one.
+  package func renewedLeases(node: String) async throws -> [JobID: String] {
+    let rows = try await connection.execute(
+      """
+      UPDATE jobs SET lease_until = now_ms() + $2 WHERE node = $1 AND ended_at IS NULL
+      RETURNING id, COALESCE(attempt_id, '') AS attempt_id
+      """,
+      [.text(node), .integer(lease)])
+    return Dictionary(try rows.map { (try JobID(column: "id", of: $0), try $0.text("attempt_id")) }) { $1 }
   }
 
   /// Returns the unfinished jobs of a node that begins again, the oldest first, and renews their leases.

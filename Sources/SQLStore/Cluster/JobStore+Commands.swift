@@ -69,11 +69,11 @@ extension JobStore {
   /// - Parameters:
   ///   - attemptID: the newest attempt of the job when it was carried out, empty before the first one.
   ///   - paused: who is paused since; nil if the command changed nothing of that.
-  ///   - result: a JSON object.
+  ///   - result: a JSON object; nil if it is not known whether the command was carried out: it waits, to be carried out again.
   /// - Returns: whether the node still has the job. Otherwise the command waits for the node that has it.
   package func noteLocal(
     _ kind: CommandRecord.Kind, of job: JobID, attempt attemptID: String, argument: String, paused: PauseState?,
-    result: String
+    result: String?
   ) async throws -> Bool {
     try await connection.transaction { transaction in
       let rows = try transaction.execute(
@@ -90,7 +90,7 @@ extension JobStore {
       try transaction.execute(
         "INSERT INTO commands (id, job, kind, argument, created_at) VALUES ($1, $2, $3, $4, now_ms())",
         [id, job.value, .text(kind.rawValue), .text(argument)])
-      if isOwn || isOver {
+      if isOwn || isOver, let result {
         try transaction.execute(
           "UPDATE commands SET done_at = now_ms(), result = $2 WHERE id = $1", [id, .text(result)])
       }

@@ -95,6 +95,9 @@ final class PostgreSQLPool: Sendable {
 
   var generation: Int { state.withLock { $0.generation } }
 
+  /// Why there is no connection; nil if that is not known.
+  var problem: SQLError? { state.withLock { $0.outage?.error } }
+
   /// What a worker without a connection does whose caller waits until `deadline`. After an attempt failed, one worker at a time
   /// tries again.
   func turn(until deadline: MonotonicInstant, _ now: MonotonicInstant) -> Turn {

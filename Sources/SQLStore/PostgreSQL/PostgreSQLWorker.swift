@@ -119,8 +119,7 @@ final class PostgreSQLWorker {
   /// - Throws: an `SQLError` if the caller has waited for too long already.
   private func deadline(_ start: MonotonicInstant) throws(SQLError) -> MonotonicInstant {
     guard MonotonicInstant.now < start + limits.patience else {
-      if case .fail(let error) = pool.turn(until: start, .now) { throw error }
-      throw SQLError(.busy, "All connections to the database were in use for too long.")
+      throw pool.problem ?? SQLError(.busy, "All connections to the database were in use for too long.")
     }
     return start + limits.transaction
   }

@@ -32,13 +32,17 @@ package struct LocalCommand: Sendable, Hashable, Codable {
 /// The commands that a node carried out without the database and has not noted there yet: a file with a JSON object in each line.
 /// Its calls block while they write.
 package struct LocalCommandFile: Sendable {
+  private let folder: String
   private let path: String
 
   /// The most bytes that are read.
   private static let maximumBytes = 16 << 20
   private static let maximumLine = 1 << 20
 
-  package init(data: String) { path = "\(data)/local-commands.ndjson" }
+  package init(data: String) {
+    folder = data
+    path = "\(data)/local-commands.ndjson"
+  }
 
   /// Reads the commands, in their order. A line that is no command is left out: the disk was full, or the machine lost its power.
   package func read() -> [LocalCommand] {
@@ -62,7 +66,7 @@ package struct LocalCommandFile: Sendable {
   ///
   /// - Returns: whether they could be written.
   package func write(_ commands: [LocalCommand]) -> Bool {
-    if commands.isEmpty { return unlink(path) == 0 || errno == ENOENT }
+    if commands.isEmpty { return unlink(path) == 0 ? synchronizeFolder() : errno == ENOENT }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     var text: [UInt8] = []
@@ -82,6 +86,14 @@ package struct LocalCommandFile: Sendable {
       guard count > 0 else { return false }
       rest = rest.dropFirst(count)
     }
-    return fsync(file) == 0 && rename(draft, path) == 0
+    return fsync(file) == 0 && rename(draft, path) == 0 && synchronizeFolder()
+  }
+
+  /// Without it, a machine that loses its power may come back with the file of before.
+  private func synchronizeFolder() -> Bool {
+    let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard opened >= 0 else { return false }
+    defer { close(opened) }
+    return fsync(opened) == 0 || errno == EINVAL || errno == ENOTSUP
   }
 }

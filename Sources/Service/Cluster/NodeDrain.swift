@@ -18,10 +18,13 @@ package struct NodeDrain: Sendable, Hashable {
     package var id: JobID
     /// Whether another process can go on with it: it runs, and does not end already.
     package var isMovable: Bool
+    /// Whether it has no process at the moment, and will have one soon.
+    package var isBeginning: Bool
 
-    package init(id: JobID, isMovable: Bool) {
+    package init(id: JobID, isMovable: Bool, isBeginning: Bool = false) {
       self.id = id
       self.isMovable = isMovable
+      self.isBeginning = isBeginning
     }
   }
 
@@ -36,6 +39,8 @@ package struct NodeDrain: Sendable, Hashable {
   private enum Step: Sendable, Hashable {
     case offered(until: MonotonicInstant)
     case refused(until: MonotonicInstant)
+    /// Another node took it before the offer was withdrawn.
+    case taken
     case ended
   }
 
@@ -58,8 +63,17 @@ package struct NodeDrain: Sendable, Hashable {
     self.deadline = deadline
   }
 
+  /// Whether a job is offered, or another node has taken it from the offer.
   package func isOffered(_ job: JobID) -> Bool {
-    if case .offered = steps[job] { true } else { false }
+    switch steps[job] {
+    case .offered, .taken: true
+    case .refused, .ended, nil: false
+    }
+  }
+
+  /// Another node has taken a job whose offer was to be withdrawn.
+  package mutating func wasTaken(_ job: JobID) {
+    if steps[job] != nil { steps[job] = .taken }
   }
 
   /// The jobs that are offered; of a node that takes jobs again, they are withdrawn.
@@ -78,6 +92,7 @@ package struct NodeDrain: Sendable, Hashable {
   private mutating func next(_ job: RunningJob, hasSuccessor: Bool, _ now: MonotonicInstant) -> [Action] {
     switch steps[job.id] {
     case nil:
+      if job.isBeginning, hasSuccessor, now < deadline + limits.offerFor { return [] }
       guard job.isMovable, hasSuccessor else { return endIfEnding(job.id) }
       steps[job.id] = .offered(until: now + limits.offerFor)
       return [.offer(job.id)]
@@ -90,7 +105,7 @@ package struct NodeDrain: Sendable, Hashable {
       if isEnding { return endIfEnding(job.id) }
       if now >= until { steps[job.id] = nil }
       return []
-    case .ended: return []
+    case .ended, .taken: return []
     }
   }
 

@@ -78,4 +78,11 @@ package struct NodePresence: Sendable, Hashable {
     guard let presentSince else { return false }
     return now - presentSince >= limits.lease
   }
+
+  /// Whether the node may end jobs that have waited too long for capacity. After an outage each node gets the time to look for those
+  /// that became due meanwhile.
+  package func mayEndWaits(at now: MonotonicInstant) -> Bool {
+    guard let presentSince else { return false }
+    return now - presentSince >= limits.lookEach * 5
+  }
 }

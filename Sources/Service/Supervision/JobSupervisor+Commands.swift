@@ -110,17 +110,25 @@ extension JobSupervisor {
   /// Writes the result of a command, after all that was written for it.
   func complete(_ command: Int64, _ outcome: JobLifecycle.CommandOutcome, of job: SupervisedJob) {
     if command < 0 { return noteLocal(command, outcome, of: job) }
-    write(job) { store in
-      let result: CommandResult =
-        switch outcome {
-        case .done: CommandResult()
-        case .effective(let time?): CommandResult(effectiveAt: time)
-        case .effective(nil): CommandResult(effectiveAt: try await store.now())
-        case .failed(let sentence): CommandResult(error: sentence)
-        }
-      try await store.complete(command, result: result.stored)
+    let fence = job.fence
+    job.enqueue { [self, store] in
+      let isWritten = await untilItSucceeds {
+        let result: CommandResult =
+          switch outcome {
+          case .done: CommandResult()
+          case .effective(let time?): CommandResult(effectiveAt: time)
+          case .effective(nil): CommandResult(effectiveAt: try await store.now())
+          case .failed(let sentence): CommandResult(error: sentence)
+          }
+        return try await store.complete(command, result: result.stored, attempt: fence)
+      }
+      await commandIsDone(command, isWritten: isWritten == true)
     }
-    job.enqueue { [self] in await commandIsDone(command) }
+  }
+
+  private func commandIsDone(_ command: Int64, isWritten: Bool) {
+    // Otherwise another node may have the job, and carries the command out: who waits for it looks at the database.
+    if isWritten || !isShared { commandIsDone(command) }
   }
 
   private func commandIsDone(_ command: Int64) {

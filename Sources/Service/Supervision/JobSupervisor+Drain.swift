@@ -64,7 +64,9 @@ extension JobSupervisor {
       hasSuccessor = await hasOtherNode()
     }
     let own = jobs.values.filter(\.life.hasBegun).map { job in
-      NodeDrain.RunningJob(id: job.id, isMovable: job.life.isMovable && job.request.kind != .check)
+      let canMove = job.request.kind != .check
+      return NodeDrain.RunningJob(
+        id: job.id, isMovable: canMove && job.life.isMovable, isBeginning: canMove && job.life.isBeginning)
     }
     let actions = drainPlan?.next(own, hasSuccessor: hasSuccessor && !presence.isCutOff, at: now) ?? []
     for action in actions where !isDetached {
@@ -97,7 +99,9 @@ extension JobSupervisor {
     guard let job = jobs[id], let attempt = job.attempt else { return }
     do {
       let (serial, isOwn) = (job.serial, try await store.withdraw(id, attempt: attempt.id))
-      if !isOwn { try await checkOwner(of: id, serial) }
+      guard !isOwn else { return }
+      drainPlan?.wasTaken(id)
+      try await checkOwner(of: id, serial)
     } catch {
       report(error)
     }
@@ -110,6 +114,15 @@ extension JobLifecycle {
     switch phase {
     case .scheduled, .queued, .asking, .over: false
     case .notingAttempt, .launching, .alive, .waiting, .storing, .storingAgain: true
+    }
+  }
+
+  /// Whether its next process has not started yet.
+  var isBeginning: Bool {
+    guard stop == nil else { return false }
+    switch phase {
+    case .notingAttempt, .launching, .waiting: return true
+    case .scheduled, .queued, .asking, .alive, .storing, .storingAgain, .over: return false
     }
   }
 

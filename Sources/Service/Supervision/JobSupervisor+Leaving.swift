@@ -25,6 +25,12 @@ final class LeavingJob {
   }
 }
 
+/// An attempt of a job that another node has, whose files may have to be stored.
+struct UnstoredAttempt: Sendable {
+  let job: JobID
+  let folder: String
+}
+
 /// Attempts whose job another node has.
 extension JobSupervisor {
   /// Lets the process of a job end that another node has taken. Its files are stored when it has ended.
@@ -50,7 +56,9 @@ extension JobSupervisor {
       cause, needsVideo: needsVideo, isConnected: false, limits: node?.leaving ?? LeavingAttempt.Limits(), at: .now)
     let leaving = LeavingJob(job: job, attempt: attempt, port: port, state: state)
     self.leaving[attempt.id] = leaving
-    if attemptStoring != nil { unstoredAttempts.insert(attempt.id) }
+    if attemptStoring != nil, isShared {
+      unstoredAttempts[attempt.id] = UnstoredAttempt(job: job, folder: attempt.folder.name)
+    }
     perform(actions, of: leaving)
   }
 
@@ -204,18 +212,47 @@ extension JobSupervisor {
   /// Stores the attempts of this node whose jobs others have, or that were found after their job had ended.
   func storeAttempts() {
     guard storingAttempts == nil, let node, let attemptStoring, !isDetached, isShared else { return }
+    let ended = unstoredAttempts.filter { leaving[$0.key] == nil }
     storingAttempts = Task { [self, store, loop] in
+      var failure: (any Error)?
       do {
-        for record in try await store.attemptsToStore(node: node.name) where !Task.isCancelled {
-          guard try await mayStore(record) else { continue }
-          try await attemptStoring(record)
-          isStored(record.attemptID)
+        let records = try await store.attemptsToStore(node: node.name, limit: Self.attemptsAtOnce)
+        for record in records where !Task.isCancelled {
+          do {
+            guard try await mayStore(record) else { continue }
+            try await attemptStoring(record)
+            isStored(record.attemptID)
+          } catch let error where !(error is SQLError) {
+            // The others do not wait for this one.
+            failure = failure ?? error
+          }
         }
+        if records.count < Self.attemptsAtOnce { try await forget(ended, but: Set(records.map(\.attemptID))) }
       } catch {
-        logger.error("The files of an attempt are not stored: \(error)")
+        failure = failure ?? error
+      }
+      if let failure {
+        logger.error("The files of an attempt are not stored: \(failure)")
         try? await loop.sleep(for: .seconds(5))
       }
       attemptsAreStored()
+    }
+  }
+
+  private static let attemptsAtOnce = 100
+
+  /// Forgets attempts of which the database names nothing to store: they were stored with their job, their recording was deleted, or a
+  /// failover lost their rows.
+  ///
+  /// - Parameter waiting: the ids of those that are still to be stored.
+  private func forget(_ attempts: [String: UnstoredAttempt], but waiting: Set<String>) async throws {
+    for (id, attempt) in attempts where !waiting.contains(id) {
+      if try await !store.attempts(of: attempt.job).contains(where: { $0.attemptID == id }) {
+        logger.error(
+          "The database does not know the attempt; its files stay in the data folder, below \(attempt.folder)",
+          metadata: ["job": "\(attempt.job)"])
+      }
+      isStored(id)
     }
   }
 
@@ -229,7 +266,7 @@ extension JobSupervisor {
     return true
   }
 
-  private func isStored(_ attempt: String) { unstoredAttempts.remove(attempt) }
+  private func isStored(_ attempt: String) { unstoredAttempts[attempt] = nil }
 
   private func attemptsAreStored() { storingAttempts = nil }
 }

@@ -40,6 +40,17 @@ extension JobSupervisor {
 
   /// Writes the commands that are not noted yet. A command waits until they are on the disk.
   private func keepLocalCommands() async -> Bool {
+    // One after the other, each with what is there then: an older state must not replace a newer one.
+    let before = lastLocalWrite
+    let write = Task { [self] in
+      _ = await before?.value
+      return await writeLocalCommands()
+    }
+    lastLocalWrite = write
+    return await write.value
+  }
+
+  private func writeLocalCommands() async -> Bool {
     let (file, commands) = (localCommandFile, localCommands)
     return (try? await files.runIfActive { file.write(commands) }) ?? false
   }
@@ -128,14 +139,14 @@ extension JobSupervisor {
     if command.paused != nil { command.paused = pause }
     let text = (try? result.stored) ?? "{}"
     let noted = command
-    let result: Void? = await untilItSucceeds { [store] in try await Self.note(noted, text, in: store) }
-    guard result != nil else { return }
+    let isNoted: Void? = await untilItSucceeds { [store] in try await Self.note(noted, text, in: store) }
+    guard isNoted != nil else { return }
     localCommands.removeAll { $0.number == number }
     localResults[number] = nil
     _ = await keepLocalCommands()
   }
 
-  private static func note(_ command: LocalCommand, _ result: String, in store: JobStore) async throws {
+  private static func note(_ command: LocalCommand, _ result: String?, in store: JobStore) async throws {
     guard let job = JobID(command.job), let kind = CommandRecord.Kind(rawValue: command.kind) else { return }
     _ = try await store.noteLocal(
       kind, of: job, attempt: command.attempt, argument: try CommandArgument(users: command.users).stored,
@@ -150,7 +161,9 @@ extension JobSupervisor {
     guard !kept.isEmpty else { return }
     logger.notice("\(kept.count) commands are noted that were carried out without the database")
     for command in kept where command.note == nil {
-      try await Self.note(command, try CommandResult().stored, in: store)
+      // Whether a stop reached the process, or who was to be paused was decided, is not known of the others.
+      let result = command.paused == nil ? nil : try CommandResult().stored
+      try await Self.note(command, result, in: store)
     }
     for command in kept where command.note != nil {
       guard let job = JobID(command.job), let paused = command.paused else { continue }

@@ -66,6 +66,7 @@ extension JobSupervisor {
   func renew() async {
     guard let node else { return }
     let known = jobs.mapValues(\.serial)
+    let running = jobs.filter { $0.value.life.hasProcess }.mapValues(\.fence)
     do {
       let sent = Self.milliseconds
       let beat = try await store.heartbeat(
@@ -73,16 +74,23 @@ extension JobSupervisor {
       guard let beat else {
         // A failover may have lost the row.
         if try await store.join(newNode(node)) { return presence.failed(at: .now) }
-        databaseProblem = NameTaken(name: node.name).description
-        logger.error("\(databaseProblem ?? "")")
-        return
+        let sentence = NameTaken(name: node.name).description
+        if databaseProblem != sentence { logger.error("\(sentence)") }
+        databaseProblem = sentence
+        // It claims nothing under the name of another service.
+        return presence.failed(at: .now)
       }
       nodeClock.add(sent: sent, received: Self.milliseconds, database: beat.now)
-      let own = Set(try await store.renewLeases(node: node.name))
+      let leases = try await store.renewedLeases(node: node.name)
+      let own = Set(leases.keys)
       databaseIsBack()
       drained(byOperator: beat.isDraining)
       guard isShared else { return }
       for (id, serial) in known where !own.contains(id) { try await checkOwner(of: id, serial) }
+      // An attempt whose beginning a failover has lost: the database knows an earlier one, and another one follows.
+      for (id, attempt) in running where leases[id].map({ $0 != attempt }) == true && jobs[id]?.fence == attempt {
+        receive(.superseded, of: id)
+      }
       // A claim whose answer was lost.
       for id in own where jobs[id] == nil && known[id] == nil && !isClaiming {
         guard let record = try await store.job(id), record.node == node.name, !isDetached else { continue }
@@ -146,7 +154,7 @@ extension JobSupervisor {
       if waiting.commands { await readCommands() }
       if waiting.jobs { try await claim(mayTakeOver) }
       if waiting.endings { try await claimEndings(mayTakeOver) }
-      if waiting.attempts { storeAttempts() }
+      if waiting.attempts || unstoredAttempts.keys.contains(where: { leaving[$0] == nil }) { storeAttempts() }
     } catch {
       report(error)
     }
@@ -194,6 +202,7 @@ extension JobSupervisor {
         try await take(record, isClaimed: true)
       }
     }
+    guard presence.mayEndWaits(at: .now) else { return }
     let sentence = shortage?.description ?? "No node had room for the job in time."
     try await store.endTiredJobs(sentence: sentence)
   }

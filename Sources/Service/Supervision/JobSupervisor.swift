@@ -59,8 +59,8 @@ package actor JobSupervisor {
   /// By the ids of the attempts.
   var leaving: [String: LeavingJob] = [:]
   var storingAttempts: Task<Void, Never>?
-  /// The ids of attempts that leave or have left, until their files are stored.
-  var unstoredAttempts: Set<String> = []
+  /// Attempts that leave or have left, by their ids, until their files are stored.
+  var unstoredAttempts: [String: UnstoredAttempt] = [:]
   /// Whether an operator asked this node to take no jobs.
   var isCordoned = false
   var drainPlan: NodeDrain?
@@ -73,6 +73,7 @@ package actor JobSupervisor {
   var localResults: [Int64: CommandResult] = [:]
   /// Below the number of changes that the service asks for itself.
   var lastLocalCommand = JobLifecycle.PauseChange.ofService
+  var lastLocalWrite: Task<Bool, Never>?
   var localCommandFile: LocalCommandFile { LocalCommandFile(data: data) }
   private var loops: [Task<Void, Never>] = []
   private var lastTick = MonotonicInstant.now
@@ -229,6 +230,8 @@ package actor JobSupervisor {
   ///
   /// - Parameter isClaimed: whether this node has just claimed it: its newest attempt has no process yet.
   func take(_ record: JobRecord, reservation: CapacityReservation? = nil, isClaimed: Bool = false) async throws {
+    // What no job takes is given back.
+    defer { if let reservation { accounts.release(reservation.number) } }
     guard jobs[record.id] == nil, !record.state.isEnded else { return }
     let request: JobRequest
     do {
@@ -254,8 +257,6 @@ package actor JobSupervisor {
       accounts.begin(record.id, reservation: reservation?.number)
     } else if record.attempt == 0, record.state == .starting {
       accounts.begin(record.id, reservation: reservation?.number)
-    } else if let reservation {
-      accounts.release(reservation.number)
     }
     if record.state != .storing {
       for attempt in attempts where attempt.endedAt != nil && attempt.storedAt == nil {

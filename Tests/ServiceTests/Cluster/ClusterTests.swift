@@ -191,6 +191,74 @@ struct ClusterTests {
     try await cluster.end()
   }
 
+  @Test("A stop without the database outlives the end of the service before the process has stopped")
+  func stopAndCrash() async throws {
+    let cluster = try await TestCluster(["a"])
+    let a = cluster.nodes[0]
+    let job = try await cluster.submit(to: a)
+    #expect(try await cluster.eventually { try await cluster.isRunning(job, on: a, attempt: 1) })
+    let process = try cluster.process(try await cluster.attempts(job)[0])
+    a.connection.isCut = true
+    #expect(try await cluster.eventually { await !a.supervisor.missing.isEmpty })
+    kill(process, SIGSTOP)
+    #expect(await a.supervisor.commandWithoutDatabase(.stop, of: job, project: "p", users: nil)?.isDone == true)
+    await a.supervisor.detach()
+    kill(process, SIGKILL)
+    a.connection.isCut = false
+    try await cluster.start(a)
+    #expect(try await cluster.eventually { try await cluster.job(job).reason == "stopped" })
+    try await cluster.end()
+  }
+
+  @Test("The process of a job ends that a failover has lost, and the node can end afterwards")
+  func lostJob() async throws {
+    let cluster = try await TestCluster(["a"]) { $0.drainTimeout = TimeSpan(milliseconds: 500) }
+    let a = cluster.nodes[0]
+    let job = try await cluster.submit(to: a)
+    #expect(try await cluster.eventually { try await cluster.isRunning(job, on: a, attempt: 1) })
+    let attempt = try await cluster.attempts(job)[0]
+    try await cluster.store.connection.transaction { transaction in
+      for table in JobStore.tablesOfJobs { try transaction.execute("DELETE FROM \(table)") }
+      try transaction.execute("DELETE FROM jobs")
+    }
+    #expect(try await cluster.eventually(within: .seconds(15)) { !cluster.isAlive(attempt) })
+    // What it has recorded stays.
+    #expect(FileManager.default.fileExists(atPath: "\(a.folder)/\(attempt.folder)/journal.ndjson"))
+    let hasEnded = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        await a.supervisor.drain()
+        return true
+      }
+      group.addTask {
+        try? await Task.sleep(for: .seconds(15))
+        await a.supervisor.detach()
+        return false
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+    #expect(hasEnded)
+  }
+
+  @Test("An attempt whose beginning a failover has lost ends, and another one follows")
+  func lostAttempt() async throws {
+    let cluster = try await TestCluster(["a"])
+    let a = cluster.nodes[0]
+    let job = try await cluster.submit(to: a)
+    #expect(try await cluster.eventually { try await cluster.isRunning(job, on: a, attempt: 1) })
+    let lost = try await cluster.attempts(job)[0]
+    try await cluster.store.connection.transaction { transaction in
+      try transaction.execute("DELETE FROM attempts")
+      try transaction.execute("UPDATE jobs SET attempt = 0, attempt_id = NULL, started_at = NULL, state = 'starting'")
+    }
+    #expect(try await cluster.eventually { !cluster.isAlive(lost) })
+    #expect(try await cluster.eventually { try await cluster.isRunning(job, on: a, attempt: 1) })
+    let next = try await cluster.attempts(job)[0]
+    #expect(next.attemptID != lost.attemptID && cluster.isAlive(next))
+    try await cluster.end()
+  }
+
   @Test("A pause on a node that is cut off reaches the node that has taken the job")
   func pauseOfFormer() async throws {
     let cluster = try await TestCluster(["a", "b"])

@@ -53,6 +53,8 @@ struct NodeDecisionTests {
     #expect(presence.due(at: at(92)) == [.renew, .look])
     #expect(!presence.isCutOff && !presence.mayTakeOver(at: at(121)))
     #expect(presence.mayTakeOver(at: at(122)))
+    // Each node gets the time to look at what became due.
+    #expect(!presence.mayEndWaits(at: at(101)) && presence.mayEndWaits(at: at(102)))
   }
 
   @Test("a node that was suspended is as one that was cut off")
@@ -166,6 +168,30 @@ struct NodeDecisionTests {
     #expect(drain.next(own, hasSuccessor: true, at: at(614)).isEmpty)
     #expect(drain.next(own, hasSuccessor: true, at: at(615)) == [.withdraw(jobs[1]), .end(jobs[1])])
     #expect(drain.next(own, hasSuccessor: true, at: at(1_000)).isEmpty)
+  }
+
+  @Test("a job that another node has taken at the end of its offer is handed over, and neither ended nor offered again")
+  func takenLate() {
+    var drain = NodeDrain(deadline: at(0), isEnding: true)
+    let own = [NodeDrain.RunningJob(id: jobs[0], isMovable: true)]
+    #expect(drain.next(own, hasSuccessor: true, at: at(0)) == [.offer(jobs[0])])
+    #expect(drain.next(own, hasSuccessor: true, at: at(15)) == [.withdraw(jobs[0]), .end(jobs[0])])
+    #expect(!drain.isOffered(jobs[0]))
+    drain.wasTaken(jobs[0])
+    #expect(drain.isOffered(jobs[0]))
+    #expect(drain.next(own, hasSuccessor: true, at: at(100)).isEmpty)
+  }
+
+  @Test("a job whose process is about to start is offered when it runs, and ends if it does not start in time")
+  func beginning() {
+    var drain = NodeDrain(deadline: at(0), isEnding: true)
+    var own = jobs.map { NodeDrain.RunningJob(id: $0, isMovable: false, isBeginning: true) }
+    #expect(drain.next(own, hasSuccessor: true, at: at(0)).isEmpty)
+    own[0] = NodeDrain.RunningJob(id: jobs[0], isMovable: true)
+    #expect(drain.next(own, hasSuccessor: true, at: at(8)) == [.offer(jobs[0])])
+    #expect(drain.next([own[1]], hasSuccessor: true, at: at(15)) == [.end(jobs[1])])
+    drain = NodeDrain(deadline: at(0), isEnding: true)
+    #expect(drain.next([own[1]], hasSuccessor: false, at: at(0)) == [.end(jobs[1])])
   }
 
   @Test("without another node jobs end in order, as do those that cannot be moved")

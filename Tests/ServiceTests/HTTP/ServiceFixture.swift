@@ -42,7 +42,7 @@ actor FakeControl: JobControl {
   func submitted(_ job: JobID, reservation: CapacityReservation?) { began += reservation == nil ? 0 : 1 }
   func commandRequested(_ command: Int64, of job: JobID) async {
     guard carriesOut, let store else { return }
-    try? await store.complete(command, result: CommandResult(effectiveAt: 1_700_000_000_000).stored)
+    _ = try? await store.complete(command, result: CommandResult(effectiveAt: 1_700_000_000_000).stored)
   }
   func isDone(_ command: Int64, within limit: Duration) -> Bool { carriesOut }
   func live(_ job: JobID) -> JobStatus? { live[job] }
