@@ -294,7 +294,11 @@ struct SpoolTests {
         }
       } catch is Stop {
         if let step = stopped.withLock({ $0 }) { tried.insert(step) }
-        try await fixture.withStorer { storer, _ in try await storer.removeLeftovers() }
+        try await fixture.withStorer { storer, _ in
+          // What is not described yet is no copy.
+          try await storer.removeLocalCopies { true }
+          try await storer.removeLeftovers()
+        }
       }
       let second = try #require(fixture.content("recording.2.json").flatMap { RecordingDocument(parsing: $0) })
       #expect(second.complete)
@@ -310,5 +314,21 @@ struct SpoolTests {
       if tried == known { break }
     }
     #expect(tried.isSuperset(of: [.filePut, .fileNoted, .attemptStored, .documentPut, .documentNoting]))
+  }
+
+  @Test("A folder that is in no description is not removed when the storing of its job is repeated")
+  func describedWithout() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    let away = "\(fixture.path)/away"
+    try FileManager.default.moveItem(atPath: fixture.folder(1), toPath: away)
+    try await fixture.store()
+    #expect(fixture.document?.complete == false)
+    try FileManager.default.createDirectory(
+      atPath: "\(fixture.path)/jobs/\(fixture.job)", withIntermediateDirectories: true)
+    try FileManager.default.moveItem(atPath: away, toPath: fixture.folder(1))
+    // The service ended before it noted the end of the job.
+    try await fixture.store()
+    #expect(FileManager.default.fileExists(atPath: "\(fixture.folder(1))/media/Ann.webm"))
   }
 }
