@@ -16,8 +16,8 @@ extension Storer {
       do {
         try await delete(job)
         count += 1
-      } catch let error as ObjectStoreError {
-        // The other recordings do not wait for this one.
+      } catch let error as ObjectStoreError where error.kind != .timeout && error.kind != .refused {
+        // The other recordings do not wait for this one. Where the store is away or refuses, each would take as long.
         failure = failure ?? error
       }
     }
