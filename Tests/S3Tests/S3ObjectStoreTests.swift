@@ -321,6 +321,27 @@ import Testing
     }
   }
 
+  @Test func aServerThatIsNoStoreIsAProblem() async throws {
+    let test = try StoreUnderTest()
+    test.model.change { $0.intercept = { _, _ in S3Response(status: 404, body: Array("<html>".utf8)) } }
+    for bytes in [3, 17 * mebi] {
+      let file = try folder.file("a", bytes: bytes)
+      let error = await #expect(throws: ObjectStoreError.self) { try await test.store.put(file, at: try key("a")) }
+      #expect(error?.kind == .refused)
+      #expect(test.store.problem?.contains("endpoint and pathStyle") == true)
+    }
+    let missing = await #expect(throws: ObjectStoreError.self) { try await test.store.open(try key("a")) }
+    #expect(missing?.kind == .missing)
+  }
+
+  @Test func anErrorMayBeLongerThanTheObjectThatIsRead() async throws {
+    let test = try StoreUnderTest()
+    _ = try await test.store.put(Array("one".utf8), at: try key("a"))
+    #expect(try await test.store.open(try key("a")).readAll(limit: 10) == Array("one".utf8))
+    let get = try #require(test.model.requests.last { $0.method == "GET" })
+    #expect(get.maximumAnswer >= 4_096)
+  }
+
   @Test func textOfAServerIsEscaped() async throws {
     let test = try StoreUnderTest()
     let answer = S3Response(

@@ -78,7 +78,7 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
       consequence = .again(after: pause)
     case (_, "NoSuchUpload"): consequence = .uploadGone
     case (_, "NoSuchKey"): consequence = .missing
-    case (_, "NoSuchBucket"):
+    case (_, "NoSuchBucket"), (404, "") where Self.needBucketOnly.contains(operation):
       consequence = .refused
       advice = " The bucket \(bucket) does not exist there, or endpoint and pathStyle are wrong."
     case (_, "PreconditionFailed"), (412, _): consequence = .exists
@@ -117,6 +117,9 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
     mayBeCredentials = isOther
     self.code = code
   }
+
+  /// Operations that need no object: without an error code, 404 comes from something else than the bucket.
+  private static let needBucketOnly: Set = ["PutObject", "CreateMultipartUpload", "ListObjectsV2"]
 
   /// The names of the actions in a policy that an operation needs.
   private static func permissions(of operation: String) -> String {
