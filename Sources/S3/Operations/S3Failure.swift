@@ -78,7 +78,8 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
       consequence = .again(after: pause)
     case (_, "NoSuchUpload"): consequence = .uploadGone
     case (_, "NoSuchKey"): consequence = .missing
-    case (_, "NoSuchBucket"), (404, "") where Self.needBucketOnly.contains(operation):
+    case (_, "NoSuchBucket"),
+      (404, "") where Self.needBucketOnly.contains(operation):
       consequence = .refused
       advice = " The bucket \(bucket) does not exist there, or endpoint and pathStyle are wrong."
     case (_, "PreconditionFailed"), (412, _): consequence = .exists
