@@ -175,6 +175,17 @@ struct FolderUploadTests {
     #expect(object.object.contains("/2/"))
   }
 
+  @Test("Files whose names look the same are two files")
+  func equalNames() async throws {
+    let folder = try Folder()
+    try folder.write("one", to: "\u{E9}.txt")
+    try folder.write("three", to: "e\u{301}.txt")
+    let first = try await folder.upload().run(environment: [:])
+    #expect(first.files == 2)
+    #expect(try folder.document(first).objects.map(\.bytes).sorted() == [3, 5])
+    #expect(try await folder.upload().run(environment: [:]) == first)
+  }
+
   @Test("What is no plain file is named, and the rest is stored and described")
   func incomplete() async throws {
     let folder = try Folder()
