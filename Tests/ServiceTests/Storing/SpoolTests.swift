@@ -104,6 +104,31 @@ struct SpoolTests {
     await running.end()
   }
 
+  @Test("Moments and durations of a journal that no clock has are brought into range")
+  func extremeMoments() async throws {
+    let running = try await Running()
+    let fixture = running.fixture
+    for (number, value) in [(1, Int64.max), (2, Int64.min)] {
+      let name = "Ann.000\(number).webm"
+      try fixture.write("x", to: "\(fixture.folder(2))/media/\(name)")
+      var file = running.file(name, bytes: 1, segment: number)
+      file.closed.start = value
+      file.closed.duration = value
+      try await running.storer.storeClosedFile(file)
+    }
+    try fixture.writeJournal(1, [(0, fixture.started(1)), (.min, .participantJoined(.init(user: "ghost")))])
+    // The description is made of the rows.
+    Foundation.close(running.lock)
+    try FileManager.default.removeItem(atPath: fixture.folder(2))
+    try await running.storer.store(fixture.job)
+    let document = try #require(fixture.document)
+    let ghost = try #require(document.users.first { $0.id == "ghost" })
+    #expect(ghost.gaps.first?.start == "1970-01-01T00:00:00.000Z")
+    let ann = try #require(document.users.first { $0.id == "u" })
+    #expect(ann.files.compactMap(\.segment).sorted() == [1, 2])
+    await running.spool.end()
+  }
+
   @Test("While the store is away files wait and are counted; then each is stored once, also where an answer was lost")
   func away() async throws {
     let running = try await Running()
