@@ -150,6 +150,21 @@ struct SpoolTests {
     await running.end()
   }
 
+  @Test("A closed file that waits for the store does not hinder a repair of its folder")
+  func repairMeanwhile() async throws {
+    let running = try await Running()
+    running.objects.state.withLock { $0.delay = .seconds(1) }
+    try running.close("Ann.0001.webm", text: "one", segment: 1)
+    for _ in 0..<200 where running.objects.puts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(running.objects.puts.count == 1)
+    let file = open("\(running.fixture.folder(2))/media/Ann.0001.webm", O_RDWR)
+    #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+    Foundation.close(file)
+    #expect(try await running.store.files(of: running.fixture.job).isEmpty)
+    #expect(try await running.rows(1).count == 1)
+    await running.end()
+  }
+
   @Test("While the store fails, one file is tried at a time; otherwise several")
   func probes() async throws {
     let running = try await Running()
