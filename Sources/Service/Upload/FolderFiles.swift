@@ -235,7 +235,9 @@ final class FolderFiles: Sendable {
         }
         progressed()
         return nil
-      } catch let error as ObjectStoreError where error.kind == .exists {}
+      } catch let error as ObjectStoreError where error.kind == .exists {
+        logger.notice("\(error.description) The file gets another key.")
+      }
     }
     return (file.name, "Others have put objects under its keys.")
   }
