@@ -302,6 +302,18 @@ import Testing
     #expect(test.store.problem == nil)
   }
 
+  @Test func aProblemDoesNotHaveWhatTheServerSaysInItsOwnWords() async throws {
+    let test = try StoreUnderTest()
+    let answer = S3Response(
+      status: 403,
+      body: Array("<Error><Code>AccessDenied</Code><Message>User: arn:aws:iam::1:user/x</Message></Error>".utf8))
+    test.model.change { $0.intercept = { _, _ in answer } }
+    let error = await #expect(throws: ObjectStoreError.self) { try await test.store.open(try key("a")) }
+    #expect(error?.description.contains("arn:aws:iam::1:user/x") == true)
+    let problem = try #require(test.store.problem)
+    #expect(problem.contains("(AccessDenied)") && problem.contains("s3:GetObject") && !problem.contains("arn:"))
+  }
+
   @Test func aWrongRegionIsNamed() async throws {
     let test = try StoreUnderTest()
     let answers = [

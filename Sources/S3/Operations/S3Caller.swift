@@ -111,7 +111,7 @@ final class S3Caller: Sendable {
   private func note(_ failure: S3Failure, of name: String) {
     switch failure.consequence {
     case .refused:
-      let isNew = refused.withLock { $0.updateValue(failure.description, forKey: name) != failure.description }
+      let isNew = refused.withLock { $0.updateValue(failure.problem, forKey: name) != failure.problem }
       if isNew { logger.error("\(failure.description)") }
     // The store would not say so if it refused the operation.
     case .missing, .uploadGone, .exists: refused.withLock { $0[name] = nil }
