@@ -37,7 +37,8 @@ struct UploadCommand: AsyncParsableCommand {
       valueName: "url"))
   var endpoint: String?
 
-  @Option(help: ArgumentHelp("The region. (default: the variable AWS_REGION, that of the profile, else us-east-1)"))
+  @Option(
+    help: ArgumentHelp("The region. (default: the variable AWS_REGION or AWS_DEFAULT_REGION, else us-east-1)"))
   var region: String?
 
   @Flag(help: "Name the bucket in the path, not in the host.")

@@ -302,6 +302,18 @@ import Testing
     #expect(test.store.problem == nil)
   }
 
+  @Test func aProblemDoesNotHaveWhatTheServerSaysInItsOwnWords() async throws {
+    let test = try StoreUnderTest()
+    let answer = S3Response(
+      status: 403,
+      body: Array("<Error><Code>AccessDenied</Code><Message>User: arn:aws:iam::1:user/x</Message></Error>".utf8))
+    test.model.change { $0.intercept = { _, _ in answer } }
+    let error = await #expect(throws: ObjectStoreError.self) { try await test.store.open(try key("a")) }
+    #expect(error?.description.contains("arn:aws:iam::1:user/x") == true)
+    let problem = try #require(test.store.problem)
+    #expect(problem.contains("(AccessDenied)") && problem.contains("s3:GetObject") && !problem.contains("arn:"))
+  }
+
   @Test func aWrongRegionIsNamed() async throws {
     let test = try StoreUnderTest()
     let answers = [
@@ -319,6 +331,27 @@ import Testing
         problem.contains(
           number == 0 ? "region eu-central-1 or the endpoint" : "in the region eu-west-3, not in eu-central-1"))
     }
+  }
+
+  @Test func aServerThatIsNoStoreIsAProblem() async throws {
+    let test = try StoreUnderTest()
+    test.model.change { $0.intercept = { _, _ in S3Response(status: 404, body: Array("<html>".utf8)) } }
+    for bytes in [3, 17 * mebi] {
+      let file = try folder.file("a", bytes: bytes)
+      let error = await #expect(throws: ObjectStoreError.self) { try await test.store.put(file, at: try key("a")) }
+      #expect(error?.kind == .refused)
+      #expect(test.store.problem?.contains("endpoint and pathStyle") == true)
+    }
+    let missing = await #expect(throws: ObjectStoreError.self) { try await test.store.open(try key("a")) }
+    #expect(missing?.kind == .missing)
+  }
+
+  @Test func anErrorMayBeLongerThanTheObjectThatIsRead() async throws {
+    let test = try StoreUnderTest()
+    _ = try await test.store.put(Array("one".utf8), at: try key("a"))
+    #expect(try await test.store.open(try key("a")).readAll(limit: 10) == Array("one".utf8))
+    let get = try #require(test.model.requests.last { $0.method == "GET" })
+    #expect(get.maximumAnswer >= 4_096)
   }
 
   @Test func textOfAServerIsEscaped() async throws {

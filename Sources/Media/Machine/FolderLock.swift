@@ -9,8 +9,14 @@ package final class FolderLock: Sendable {
   package init?(sharing folder: String) {
     descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
-    _ = flock(descriptor, LOCK_SH | LOCK_NB)
+    // Whoever looks whether the folder is locked has it for a moment.
+    for _ in 0..<Self.tries {
+      if flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
+      usleep(1_000)
+    }
   }
+
+  private static let tries = 50
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 

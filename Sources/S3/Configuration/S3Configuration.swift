@@ -8,7 +8,7 @@ package struct S3Configuration: Sendable, Hashable {
   package var prefix: ObjectKey?
   /// Nil: the endpoint of the environment, or that of Amazon in the region.
   package var endpoint: S3Endpoint?
-  /// Nil: the region of the environment or the profile, or `us-east-1`.
+  /// Nil: the region of the environment, or `us-east-1`.
   package var region: String?
   /// Whether the bucket is a part of the path, not of the host's name; nil: as the endpoint needs it.
   package var pathStyle: Bool?

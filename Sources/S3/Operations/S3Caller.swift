@@ -62,6 +62,7 @@ final class S3Caller: Sendable {
     var waited = Duration.zero
     var isReported = false
     while true {
+      let start = MonotonicInstant.now
       do {
         let response = try await attempt(operation)
         if isReported { logger.notice("\(operation.name) works again after \(waited.components.seconds) s.") }
@@ -69,7 +70,8 @@ final class S3Caller: Sendable {
       } catch let failure as S3Failure {
         guard case .again(let asked) = failure.consequence else { throw failure }
         let delay = backoff.delay(random: timing.random(), asked: asked)
-        waited += delay
+        // A store that takes connections and does not answer uses up the time as well.
+        waited += delay + (MonotonicInstant.now - start)
         if let patience, waited > patience { throw failure }
         if !isReported, waited > Self.reportedAfter {
           isReported = true
@@ -109,7 +111,7 @@ final class S3Caller: Sendable {
   private func note(_ failure: S3Failure, of name: String) {
     switch failure.consequence {
     case .refused:
-      let isNew = refused.withLock { $0.updateValue(failure.description, forKey: name) != failure.description }
+      let isNew = refused.withLock { $0.updateValue(failure.problem, forKey: name) != failure.problem }
       if isNew { logger.error("\(failure.description)") }
     // The store would not say so if it refused the operation.
     case .missing, .uploadGone, .exists: refused.withLock { $0[name] = nil }

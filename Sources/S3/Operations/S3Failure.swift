@@ -23,6 +23,8 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
   var consequence: Consequence
   /// A sentence.
   var description: String
+  /// The same without what the server says in its own words, which may name accounts and users: `readyz` shows it to anybody.
+  var problem: String
   /// Whether other credentials may help.
   var mayBeCredentials = false
   /// Whether there was no answer.
@@ -33,6 +35,7 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ consequence: Consequence, _ description: String) {
     self.consequence = consequence
     self.description = description
+    problem = description
   }
 
   init(_ error: S3TransportError) {
@@ -65,7 +68,9 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
   ) {
     let code = error?.code ?? ""
     let answer = [code, error?.message ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")
-    let said = "The store answered \(operation) with the status \(status)" + (answer.isEmpty ? "." : " (\(answer)).")
+    func said(_ answer: String) -> String {
+      "The store answered \(operation) with the status \(status)" + (answer.isEmpty ? "." : " (\(answer)).")
+    }
     let stated = (error?.region ?? regionOfBucket).flatMap { S3Configuration.isRegion($0) ? $0 : nil }
     var isOther = false
     let consequence: Consequence
@@ -78,7 +83,8 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
       consequence = .again(after: pause)
     case (_, "NoSuchUpload"): consequence = .uploadGone
     case (_, "NoSuchKey"): consequence = .missing
-    case (_, "NoSuchBucket"):
+    case (_, "NoSuchBucket"),
+      (404, "") where Self.needBucketOnly.contains(operation):
       consequence = .refused
       advice = " The bucket \(bucket) does not exist there, or endpoint and pathStyle are wrong."
     case (_, "PreconditionFailed"), (412, _): consequence = .exists
@@ -113,10 +119,14 @@ struct S3Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case (409, ""): consequence = .again(after: pause)
     default: consequence = .failed
     }
-    self.init(consequence, said + advice)
+    self.init(consequence, said(answer) + advice)
+    problem = said(code) + advice
     mayBeCredentials = isOther
     self.code = code
   }
+
+  /// Operations that need no object: without an error code, 404 comes from something else than the bucket.
+  private static let needBucketOnly: Set = ["PutObject", "CreateMultipartUpload", "ListObjectsV2"]
 
   /// The names of the actions in a policy that an operation needs.
   private static func permissions(of operation: String) -> String {

@@ -107,21 +107,30 @@ package struct ServiceProgram: Sendable {
   private func keepLocalFiles(_ parts: Parts) async {
     let objects = parts.opened.objects
     async let probing: Void = testStore(objects)
+    // It waits for as long as the store is away. Copies make room meanwhile.
+    async let amending: Void = amendLeftovers(parts.storer)
     let isShort = parts.storer.isShortOfSpace(in: parts.folder.path, minimum: configuration.limits.minimumFree)
-    var nextAmendment = MonotonicInstant.now
     while !Task.isCancelled {
       do {
         try await parts.storer.removeLocalCopies(isShort: isShort)
-        if MonotonicInstant.now >= nextAmendment {
-          nextAmendment = .now + Self.retentionInterval
-          try await parts.storer.amendLeftovers()
-        }
       } catch {
-        logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
+        logger.error("Copies of stored files stay for now: \("\(error)".printable(utf8Bytes: 300))")
       }
       try? await ServiceTimer.sleep(for: Self.localInterval)
     }
     await probing
+    await amending
+  }
+
+  private func amendLeftovers(_ storer: Storer) async {
+    while !Task.isCancelled {
+      do {
+        try await storer.amendLeftovers()
+      } catch {
+        logger.error("Files of jobs that have ended stay for now: \("\(error)".printable(utf8Bytes: 300))")
+      }
+      try? await ServiceTimer.sleep(for: Self.retentionInterval)
+    }
   }
 
   private func testStore(_ objects: any ObjectStore) async {

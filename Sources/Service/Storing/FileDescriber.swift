@@ -10,6 +10,9 @@ struct FileDescriber: Sendable {
     var file: RecordedManifest.File
   }
 
+  /// Ten years, in milliseconds.
+  private static let maximumDuration: Int64 = 315_360_000_000
+
   private let job: JobID
   private let attempt: Int64
   private var media: [UntrustedText: Entry] = [:]
@@ -57,8 +60,9 @@ struct FileDescriber: Sendable {
       record.user = closed.user
       record.stream = closed.stream.map(Int64.init)
       record.segment = closed.segment.map(Int64.init)
-      record.start = closed.start
-      record.duration = closed.duration
+      // A journal may have any number, and descriptions add them.
+      record.start = closed.start.map { UTCTime(milliseconds: $0).milliseconds }
+      record.duration = closed.duration.map { min(max($0, 0), Self.maximumDuration) }
     }
     return record
   }

@@ -141,18 +141,21 @@ struct RecordedFolder: Sendable {
         RecordedAttempt.Participant(id: user.string, name: stay.name, joined: stay.time, left: time))
     }
     read { entry in
+      // It may be any number.
+      let time = UTCTime(milliseconds: entry.time).milliseconds
       switch entry.event {
       case .started(let started):
-        journal.pauses.append(RecordedAttempt.PauseStep(time: entry.time, state: started.paused))
+        journal.pauses.append(RecordedAttempt.PauseStep(time: time, state: started.paused))
       case .participantJoined(let participant):
         let user = UntrustedText(participant.user)
         if joined[user] == nil, joined.count < Self.maximumParticipants {
-          joined[user] = (participant.name, entry.time)
+          joined[user] = (participant.name, time)
         }
-      case .participantLeft(let participant): left(UntrustedText(participant.user), at: entry.time)
+      case .participantLeft(let participant): left(UntrustedText(participant.user), at: time)
       case .fileClosed(let file): journal.closedFiles[UntrustedText(file.name)] = file
       case .paused(let change), .resumed(let change):
-        journal.pauses.append(RecordedAttempt.PauseStep(time: change.effectiveAt, state: change.state))
+        let time = UTCTime(milliseconds: change.effectiveAt).milliseconds
+        journal.pauses.append(RecordedAttempt.PauseStep(time: time, state: change.state))
       case .ended: journal.hasEnded = true
       case .joined, .stalled, .problem, .other: break
       }

@@ -144,7 +144,11 @@ extension Storer {
       try reached(.fileBegins)
       let source: SourceFile
       do {
-        source = try await blocking { try SourceFile(path: file.path) }
+        source = try await blocking {
+          let locked = try SourceFile(path: file.path)
+          // What is closed does not change. A repair of its folder does not wait for the store.
+          return closed == nil ? locked : try SourceFile(path: file.path, locks: false)
+        }
       } catch let error as ObjectStoreError where error.kind == .missing || error.kind == .notAFile {
         if closed != nil { throw error }
         unstored.remove(name)

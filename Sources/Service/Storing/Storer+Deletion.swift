@@ -12,13 +12,16 @@ extension Storer {
     if let retention { try await store.expireRecordings(age: retention) }
     var count = 0
     var failure: ObjectStoreError?
+    var timeouts = 0
     for job in try await store.deletionsToDo(limit: Self.maximumDeletions) {
       do {
         try await delete(job)
         count += 1
       } catch let error as ObjectStoreError {
-        // The other recordings do not wait for this one.
+        // The other recordings do not wait for this one, unless the store is away: then each would take as long.
         failure = failure ?? error
+        if error.kind == .timeout { timeouts += 1 }
+        if timeouts == Self.maximumTimeouts { throw error }
       }
     }
     if let failure { throw failure }
@@ -27,6 +30,8 @@ extension Storer {
 
   /// The number of recordings that a call deletes at most.
   private static let maximumDeletions = 1_000
+  /// After how many recordings without an answer of the store a call ends.
+  private static let maximumTimeouts = 3
 
   /// Deletes all objects of a recording, `recording.json` first, and notes it.
   private func delete(_ job: JobRecord) async throws {

@@ -48,7 +48,7 @@ extension Storer {
 
   /// Stores what folders on this machine have of a job that ended without them, such as those of a node that was lost and has
   /// returned. If something is in no description, another one follows, `recording.2.json` and so on, with the event
-  /// `recording.amended`. Then the folders are removed, unless they stay for some time.
+  /// `recording.amended`. Then their folders are removed.
   ///
   /// - Throws: as ``store(_:attempts:)``. The call can be repeated.
   package func amend(_ job: JobID) async throws {
@@ -68,9 +68,17 @@ extension Storer {
       }
       try await describeLate(record, present, path: path)
       unstored.remove(job)
-      guard settings.localRetention == nil else { return }
-      for attempt in present { try await removeFolder(of: attempt) }
+      for attempt in present where settings.localRetention == nil || isLate(attempt, of: record) {
+        try await removeFolder(of: attempt)
+      }
     }
+  }
+
+  /// Whether an attempt of a job that has ended may be in no description: it was stored after the recording was described. Only
+  /// ``amend(_:)`` removes its folder, since a call that was ended finds by it what is to be described.
+  func isLate(_ attempt: AttemptRecord, of job: JobRecord) -> Bool {
+    guard let described = job.manifestStoredAt else { return job.kind == "record" }
+    return (attempt.storedAt ?? .max) >= described
   }
 
   /// Writes a description of what the last one does not have.

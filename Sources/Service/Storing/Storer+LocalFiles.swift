@@ -90,7 +90,7 @@ extension Storer {
   private func copies(of job: JobRecord, isShort: Bool) async throws -> [LocalCopy] {
     let attempts = try await store.attempts(of: job.id)
     if job.state.isEnded {
-      return attempts.filter { $0.storedAt != nil || job.deleted }
+      return attempts.filter { job.deleted || ($0.storedAt != nil && !isLate($0, of: job)) }
         .map { .folder($0, storedAt: job.deleted ? 0 : job.endedAt ?? 0) }
     }
     let rows = Dictionary(grouping: try await store.files(of: job.id), by: \.attempt)

@@ -98,7 +98,11 @@ package final class Storer: Sendable {
       }
       unstored.remove(job)
       guard settings.localRetention == nil || record.deleted else { return }
-      for attempt in attempts { try await removeFolder(of: attempt) }
+      // A recording that another node described may lack a folder that is here.
+      let stored = Set(try await store.attempts(of: job).filter { $0.storedAt != nil }.map(\.attemptID))
+      for attempt in attempts where record.deleted || stored.contains(attempt.attemptID) {
+        try await removeFolder(of: attempt)
+      }
     }
   }
 

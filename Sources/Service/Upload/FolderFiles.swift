@@ -128,13 +128,13 @@ final class FolderFiles: Sendable {
       number: 1, id: state.attempt, version: settings.version, start: starts.min() ?? state.createdAt,
       end: ends.max(), how: nil, endedInOrder: manifests.allSatisfy(\.hasEndReason))
     part.manifests = manifests
-    part.objects = state.files.map { name, file in
+    part.objects = state.files.values.map { file in
       RecordingDocument.Object(
-        name: name, object: file.object, kind: file.kind, bytes: file.bytes, sha256: file.sha256, attempt: 1)
+        name: file.name, object: file.object, kind: file.kind, bytes: file.bytes, sha256: file.sha256, attempt: 1)
     }
     part.missing = missing.map { RecordingDocument.Missing(name: $0.name, reason: $0.reason) }
     // What a manifest lists and nobody has.
-    let present = Set(files.map { UntrustedText($0.name) }).union(state.files.keys.map { UntrustedText($0) })
+    let present = Set(files.map { UntrustedText($0.name) }).union(state.files.values.map { UntrustedText($0.name) })
     for name in Set(manifests.flatMap { $0.files.map { UntrustedText($0.name) } }).subtracting(present).sorted() {
       part.missing.append(RecordingDocument.Missing(name: name.string, reason: "The file is gone."))
     }
@@ -181,7 +181,7 @@ final class FolderFiles: Sendable {
   /// - Returns: what cannot be stored, and why.
   private func store(_ files: [RecordedFolder.File]) async throws -> [(name: String, reason: String)] {
     let known = state.value.files
-    let names = Dictionary(known.map { (UntrustedText($0.key), $0.value) }) { first, _ in first }
+    let names = Dictionary(known.values.map { (UntrustedText($0.name), $0) }) { first, _ in first }
     let due = try await blocking {
       files.filter { file in
         guard let stored = names[UntrustedText(file.name)] else { return true }
@@ -229,12 +229,15 @@ final class FolderFiles: Sendable {
         let object = try await persistently { [objects] in try await objects.put(source, at: key) }
         let kind = Self.kind(of: file)
         try state.change { state in
-          state.files[file.name] = FolderUploadState.File(
-            object: key.text, kind: kind, bytes: object.bytes, sha256: object.sha256, changed: status.changed)
+          state.files[parts.joined(separator: "/")] = FolderUploadState.File(
+            name: file.name, object: key.text, kind: kind, bytes: object.bytes, sha256: object.sha256,
+            changed: status.changed)
         }
         progressed()
         return nil
-      } catch let error as ObjectStoreError where error.kind == .exists {}
+      } catch let error as ObjectStoreError where error.kind == .exists {
+        logger.notice("\(error.description) The file gets another key.")
+      }
     }
     return (file.name, "Others have put objects under its keys.")
   }

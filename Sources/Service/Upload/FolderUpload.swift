@@ -3,6 +3,7 @@ internal import Glibc
 package import Logging
 internal import Media
 package import ObjectStore
+internal import S3
 internal import Synchronization
 
 /// Puts the files of a folder that a recorder writes into an object store, while it records and after, and describes them by
@@ -88,10 +89,15 @@ package final class FolderUpload: Sendable {
 
   func noteProgress() { lastProgress.withLock { $0 = .now } }
 
+  /// A large file takes long, and each of its parts is progress.
+  private func noteProgress(of observation: S3Observation) {
+    if case .request(operation: "UploadPart", status: 200, duration: _) = observation { noteProgress() }
+  }
+
   /// How often the folder is looked at.
   private static let interval = Duration.milliseconds(1_000)
-  /// How often a store that refuses is tried while it is recorded.
-  private static let refusalInterval = Duration.seconds(10)
+  /// How often a store that refuses, or a disk that is full, is tried while it is recorded.
+  private static let failureInterval = Duration.seconds(10)
   /// How long a store may take to answer at the start of a recording.
   private static let probeLimit = Duration.seconds(8)
 
@@ -117,7 +123,8 @@ package final class FolderUpload: Sendable {
     let opened: OpenedStore
     do {
       opened = try await OpenedStore.open(
-        url: settings.url, settings.s3, environment: environment, ledger: file, logger: logger)
+        url: settings.url, settings.s3, environment: environment, ledger: file, logger: logger
+      ) { [self] in noteProgress(of: $0) }
     } catch {
       throw Failure(.usage, "The store cannot be used: \(error)")
     }
@@ -167,16 +174,16 @@ package final class FolderUpload: Sendable {
     _ media: RecordedFolder, _ file: FolderUploadFile, to objects: any ObjectStore
   ) async throws -> Result {
     let files = FolderFiles(media, file, to: objects, settings: settings, logger: logger) { [self] in noteProgress() }
-    var refusal: ObjectStoreError?
+    var failure: ObjectStoreError?
     while !isOver(media) {
       do {
         try await watched(objects) { try await files.storeClosed() }
-        refusal = nil
-      } catch let error as ObjectStoreError where error.kind == .refused {
-        // The recording goes on, and rights may be given back until its end.
-        if refusal != error { logger.error("\(error.description)") }
-        refusal = error
-        try await sleepWhileRecorded(for: Self.refusalInterval, media)
+        failure = nil
+      } catch let error as ObjectStoreError {
+        // The recording goes on. Rights may be given back until its end, and a disk that is full has room again.
+        if failure != error { logger.error("\(error.description)") }
+        failure = error
+        try await sleepWhileRecorded(for: Self.failureInterval, media)
       }
       try await ServiceTimer.sleep(for: Self.interval)
     }

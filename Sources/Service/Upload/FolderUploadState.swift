@@ -10,6 +10,8 @@ internal import Synchronization
 struct FolderUploadState: Sendable, Hashable, Codable {
   /// A file that is in the store.
   struct File: Sendable, Hashable, Codable {
+    /// The path below the folder.
+    var name: String
     var object: String
     var kind: String
     var bytes: Int64
@@ -29,7 +31,7 @@ struct FolderUploadState: Sendable, Hashable, Codable {
   var path: String
   /// Milliseconds since 1970.
   var createdAt: Int64
-  /// By the names of the files.
+  /// By the names of the files as they are in keys: names that look the same are not the same file.
   var files: [String: File] = [:]
   /// The number of descriptions that were written.
   var documents: Int64 = 0

@@ -104,6 +104,31 @@ struct SpoolTests {
     await running.end()
   }
 
+  @Test("Moments and durations of a journal that no clock has are brought into range")
+  func extremeMoments() async throws {
+    let running = try await Running()
+    let fixture = running.fixture
+    for (number, value) in [(1, Int64.max), (2, Int64.min)] {
+      let name = "Ann.000\(number).webm"
+      try fixture.write("x", to: "\(fixture.folder(2))/media/\(name)")
+      var file = running.file(name, bytes: 1, segment: number)
+      file.closed.start = value
+      file.closed.duration = value
+      try await running.storer.storeClosedFile(file)
+    }
+    try fixture.writeJournal(1, [(0, fixture.started(1)), (.min, .participantJoined(.init(user: "ghost")))])
+    // The description is made of the rows.
+    Foundation.close(running.lock)
+    try FileManager.default.removeItem(atPath: fixture.folder(2))
+    try await running.storer.store(fixture.job)
+    let document = try #require(fixture.document)
+    let ghost = try #require(document.users.first { $0.id == "ghost" })
+    #expect(ghost.gaps.first?.start == "1970-01-01T00:00:00.000Z")
+    let ann = try #require(document.users.first { $0.id == "u" })
+    #expect(ann.files.compactMap(\.segment).sorted() == [1, 2])
+    await running.spool.end()
+  }
+
   @Test("While the store is away files wait and are counted; then each is stored once, also where an answer was lost")
   func away() async throws {
     let running = try await Running()
@@ -122,6 +147,21 @@ struct SpoolTests {
     #expect(rows.count == 6)
     #expect(running.storer.unstored.figures().count == 0)
     #expect(running.fixture.keys.count == 6)
+    await running.end()
+  }
+
+  @Test("A closed file that waits for the store does not hinder a repair of its folder")
+  func repairMeanwhile() async throws {
+    let running = try await Running()
+    running.objects.state.withLock { $0.delay = .seconds(1) }
+    try running.close("Ann.0001.webm", text: "one", segment: 1)
+    for _ in 0..<200 where running.objects.puts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(running.objects.puts.count == 1)
+    let file = open("\(running.fixture.folder(2))/media/Ann.0001.webm", O_RDWR)
+    #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
+    Foundation.close(file)
+    #expect(try await running.store.files(of: running.fixture.job).isEmpty)
+    #expect(try await running.rows(1).count == 1)
     await running.end()
   }
 
@@ -294,7 +334,11 @@ struct SpoolTests {
         }
       } catch is Stop {
         if let step = stopped.withLock({ $0 }) { tried.insert(step) }
-        try await fixture.withStorer { storer, _ in try await storer.removeLeftovers() }
+        try await fixture.withStorer { storer, _ in
+          // What is not described yet is no copy.
+          try await storer.removeLocalCopies { true }
+          try await storer.removeLeftovers()
+        }
       }
       let second = try #require(fixture.content("recording.2.json").flatMap { RecordingDocument(parsing: $0) })
       #expect(second.complete)
@@ -310,5 +354,21 @@ struct SpoolTests {
       if tried == known { break }
     }
     #expect(tried.isSuperset(of: [.filePut, .fileNoted, .attemptStored, .documentPut, .documentNoting]))
+  }
+
+  @Test("A folder that is in no description is not removed when the storing of its job is repeated")
+  func describedWithout() async throws {
+    let fixture = try await StoringFixture()
+    try fixture.writeCall()
+    let away = "\(fixture.path)/away"
+    try FileManager.default.moveItem(atPath: fixture.folder(1), toPath: away)
+    try await fixture.store()
+    #expect(fixture.document?.complete == false)
+    try FileManager.default.createDirectory(
+      atPath: "\(fixture.path)/jobs/\(fixture.job)", withIntermediateDirectories: true)
+    try FileManager.default.moveItem(atPath: away, toPath: fixture.folder(1))
+    // The service ended before it noted the end of the job.
+    try await fixture.store()
+    #expect(FileManager.default.fileExists(atPath: "\(fixture.folder(1))/media/Ann.webm"))
   }
 }

@@ -97,6 +97,31 @@ struct FolderUploadTests {
     #expect(FileManager.default.fileExists(atPath: "\(folder.media)/Ann.0001.webm"))
   }
 
+  @Test("What cannot be noted for a while, as on a full disk, does not end the upload while it is recorded")
+  func notNoted() async throws {
+    let folder = try Folder()
+    try folder.write("one", to: "Ann.0001.webm")
+    try folder.writeManifest("Ann", finished: false, files: [("Ann.0001.webm", true)])
+    let upload = folder.upload(waits: true)
+    async let running = upload.run(environment: [:])
+    try await folder.wait(for: "Ann.0001.webm")
+    try await Task.sleep(for: .milliseconds(500))
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.media)
+    let state = try #require(names.first { $0.hasPrefix(".upload-") && $0.hasSuffix(".json") })
+    // No draft of it can be written.
+    let draft = "\(folder.media)/\(state).part"
+    try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
+    try folder.write("two", to: "Ann.0002.webm")
+    try folder.writeManifest("Ann", finished: true, files: [("Ann.0001.webm", true), ("Ann.0002.webm", true)])
+    try await folder.wait(for: "Ann.0002.webm")
+    try await Task.sleep(for: .milliseconds(500))
+    try FileManager.default.removeItem(atPath: draft)
+    upload.ended()
+    let result = try await running
+    #expect(result.files == 3)
+    #expect(folder.names == ["Ann.0001.webm", "Ann.0002.webm", "Ann.json", "recording.json"])
+  }
+
   @Test("Without standard input it waits as long as a recorder has locked the folder")
   func locked() async throws {
     let folder = try Folder()
@@ -148,6 +173,17 @@ struct FolderUploadTests {
     let object = try #require(try folder.document(result).objects.first)
     #expect(object.bytes == 12)
     #expect(object.object.contains("/2/"))
+  }
+
+  @Test("Files whose names look the same are two files")
+  func equalNames() async throws {
+    let folder = try Folder()
+    try folder.write("one", to: "\u{E9}.txt")
+    try folder.write("three", to: "e\u{301}.txt")
+    let first = try await folder.upload().run(environment: [:])
+    #expect(first.files == 2)
+    #expect(try folder.document(first).objects.map(\.bytes).sorted() == [3, 5])
+    #expect(try await folder.upload().run(environment: [:]) == first)
   }
 
   @Test("What is no plain file is named, and the rest is stored and described")
