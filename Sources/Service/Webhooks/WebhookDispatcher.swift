@@ -178,8 +178,9 @@ package actor WebhookDispatcher {
         if try await store.deliverySucceeded(delivery, status: status) { metrics.ended(.delivered) }
       case .gone:
         metrics.tried("gone")
-        try await store.webhookGone(delivery, status: 410)
-        metrics.ended(.disabled)
+        let count = try await store.webhookGone(delivery, status: 410)
+        guard count > 0 else { return }
+        metrics.ended(.disabled, count: count)
         logger.notice("A receiver wants no more events of a job", metadata: place)
       case .failed(let failure) where failure.kind == .cancelled:
         try await store.release(delivery)
