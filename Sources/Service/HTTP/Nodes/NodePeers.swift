@@ -45,6 +45,11 @@ package struct NodePeers: Sendable {
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(1)
+    // The time of a request ends with the head of the answer: a node that stops within the body is not waited for either.
+    configuration.timeout.read = commandTimeout
+    configuration.connectionPool.retryConnectionEstablishment = false
+    // A command is waited for at the other node, and others do not wait for it.
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     configuration.httpVersion = .http1Only
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()
