@@ -69,7 +69,13 @@ extension ServiceConfiguration {
         value, name,
         [
           "file": { file = reader.text($0, "file") },
-          "projects": { projects = reader.texts($0, "projects") ?? [] },
+          "projects": { node in
+            projects = reader.texts(node, "projects") ?? []
+            // An empty list would be all of them.
+            if case .sequence(let list) = node, list.isEmpty {
+              reader.report("“projects” needs a project; without the key, all projects may name the secret.", at: node)
+            }
+          },
         ])
       if let file {
         secrets[name] = Webhooks.Secret(file: file, projects: projects)
