@@ -151,7 +151,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     _ = try APIQuery(query, known: [])
     switch route {
-    case .page(let name): return PageFiles.response(name, request.headers, mediaOrigin: await mediaOrigin())
+    case .page(let name): return PageFiles.response(name, request.headers, mediaOrigin: objects.linkOrigin)
     case .openAPI: return PageFiles.openAPI
     case .health: return Self.json(.object(["status": .text("ok")]))
     case .ready: return try await ready()
