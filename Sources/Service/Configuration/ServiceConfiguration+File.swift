@@ -49,12 +49,7 @@ extension ServiceConfiguration {
   package var nodeName: String { node ?? Self.hostName }
 
   /// Whether a text can be the name of a node: it is a part of URLs.
-  package static func isNodeName(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "-_.".utf8.contains($0)
-      }
-  }
+  package static func isNodeName(_ text: String) -> Bool { AccessToken.isName(text) }
 
   /// The name of the host as a name of a node; `node` if it cannot be one.
   private static var hostName: String {
