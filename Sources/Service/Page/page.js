@@ -536,7 +536,7 @@ function drawFiles(files) {
   }));
   $("files").hidden = shown.length === 0;
   $("no-files").hidden = shown.length > 0;
-  $("no-files").textContent = shownJob.deleted ? "The recording was deleted." : "No file is stored yet. Files appear when the job has ended.";
+  $("no-files").textContent = shownJob.deleted ? "The recording was deleted." : "No file is stored yet.";
 }
 
 function play(file) {
