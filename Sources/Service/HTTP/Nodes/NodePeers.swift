@@ -22,8 +22,8 @@ package struct NodePeers: Sendable {
   static let projectField = "Chatbot-Project"
 
   private static let timeout = TimeAmount.seconds(3)
-  /// A command is waited for at the other node.
-  private static let commandTimeout = TimeAmount.seconds(8)
+  /// A command is waited for at the other node, for 5 s.
+  private static let commandTimeout = TimeAmount.seconds(6)
   private static let maximumBody = 16 << 20
   /// How many nodes are asked for the figures of all jobs.
   private static let maximumNodes = 100
