@@ -49,7 +49,7 @@ extension ServiceConfiguration {
   private static func secrets(_ node: Node, _ reader: SettingsReader) -> [String: Webhooks.Secret] {
     var secrets: [String: Webhooks.Secret] = [:]
     for (name, keyNode, value) in reader.entries(of: node, "secrets") {
-      guard AccessToken.isName(name) else {
+      guard isName(name) else {
         reader.report("The name of a secret has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: keyNode)
         continue
       }

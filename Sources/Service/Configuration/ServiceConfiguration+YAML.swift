@@ -127,7 +127,7 @@ extension ServiceConfiguration {
 
   private static func nodeName(_ node: Node, _ reader: SettingsReader) -> String? {
     guard let name = reader.text(node, "node") else { return nil }
-    guard Self.isNodeName(name) else {
+    guard isName(name) else {
       reader.report("“node” has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: node)
       return nil
     }
@@ -171,7 +171,7 @@ extension ServiceConfiguration {
   private static func servers(_ node: Node, _ reader: SettingsReader) -> [String: Server] {
     var servers: [String: Server] = [:]
     for (name, keyNode, value) in reader.entries(of: node, "servers") {
-      guard AccessToken.isName(name) else {
+      guard isName(name) else {
         reader.report("The name of a server has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: keyNode)
         continue
       }
