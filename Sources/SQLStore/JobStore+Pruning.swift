@@ -9,7 +9,7 @@ extension JobStore {
 
   /// Forgets jobs that ended longer ago than `age` milliseconds, with their events, commands and attempts, unless their recordings are
   /// kept, or were asked to be deleted later than that, or a webhook of them is still to be sent. Sums of them remain, for
-  /// ``attemptCount()`` and ``countsByReason()``.
+  /// ``attemptCount()``, ``countsByReason()`` and ``clusterFigures()``.
   ///
   /// - Returns: how many were forgotten, and whether further ones may wait.
   @discardableResult
@@ -20,7 +20,7 @@ extension JobStore {
         SELECT id, reason FROM jobs WHERE ended_at <= now_ms() - $1
           AND (object_path IS NULL OR deleted = 1 AND COALESCE(delete_requested_at, ended_at) <= now_ms() - $1)
           AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.job = jobs.id AND deliveries.state = 'pending')
-        ORDER BY ended_at, id LIMIT $2
+        ORDER BY ended_at, id LIMIT $2 \(transaction.dialect.forUpdateSkipLocked)
         """, [.integer(age), .integer(Self.maximumPruned)])
       guard !rows.isEmpty else { return 0 }
       let ids = try rows.map { SQLValue.text(try $0.text("id")) }
@@ -29,9 +29,10 @@ extension JobStore {
       for row in rows {
         if let reason = try row.optionalText("reason") { sums[Self.prunedEnds + reason, default: 0] += 1 }
       }
-      sums[Self.prunedAttempts] =
-        try transaction.execute("SELECT COUNT(*) AS count FROM attempts WHERE job IN (\(places))", ids).first?
-        .integer("count") ?? 0
+      for (name, condition) in [(Self.prunedAttempts, ""), (Self.prunedTakeovers, " AND taken_over = 1")] {
+        let counting = "SELECT COUNT(*) AS count FROM attempts WHERE job IN (\(places))\(condition)"
+        sums[name] = try transaction.execute(counting, ids).first?.integer("count") ?? 0
+      }
       for (name, value) in sums.sorted(by: { $0.key < $1.key }) {
         try transaction.execute(
           """
@@ -48,8 +49,15 @@ extension JobStore {
     return (count, count == Self.maximumPruned)
   }
 
+  /// Forgets nodes that were not heard of for `age` milliseconds, unless an operator drains them.
+  package func pruneNodes(age: Int64) async throws {
+    try await connection.execute(
+      "DELETE FROM nodes WHERE seen_at <= now_ms() - $1 AND draining = 0", [.integer(age)])
+  }
+
   /// The names of the counters of what was forgotten.
   static let prunedAttempts = "pruned.attempts"
+  static let prunedTakeovers = "pruned.takeovers"
   static let prunedEnds = "pruned.ends."
 
   /// Returns the values of counters whose names begin with a prefix, by the rest of their names.

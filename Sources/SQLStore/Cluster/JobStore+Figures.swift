@@ -1,9 +1,9 @@
 extension JobStore {
   /// What metrics show of the nodes and their leases.
   package struct ClusterFigures: Sendable, Hashable {
-    /// How many jobs another node took because their lease had ended.
+    /// How many jobs another node took because their lease had ended, also those that were forgotten.
     package var takeovers: Int64
-    /// Jobs that have begun, have not ended, and whose lease has ended.
+    /// Jobs that a node had, that have not ended, and whose lease has ended. Those that wait for a node have none.
     package var jobsWithoutLease: Int64
     /// The age of the oldest lease of a job that has not ended, in milliseconds; nil if no node has a job.
     package var oldestLease: Int64?
@@ -18,13 +18,14 @@ extension JobStore {
     func count(_ condition: String) -> String { "(SELECT COUNT(*) FROM nodes WHERE \(condition))" }
     let row = try await connection.execute(
       """
-      SELECT (SELECT COUNT(*) FROM attempts WHERE taken_over = 1) AS takeovers,
-        (SELECT COUNT(*) FROM jobs WHERE ended_at IS NULL AND lease_until < now_ms()) AS without_lease,
+      SELECT (SELECT COUNT(*) FROM attempts WHERE taken_over = 1)
+          + COALESCE((SELECT value FROM counters WHERE name = $2), 0) AS takeovers,
+        (SELECT COUNT(*) FROM jobs WHERE ended_at IS NULL AND node IS NOT NULL AND lease_until < now_ms()) AS without_lease,
         (SELECT MIN(lease_until) FROM jobs WHERE ended_at IS NULL AND node IS NOT NULL) AS oldest,
         \(count("seen_at >= now_ms() - $1 AND draining = 0 AND stopping = 0")) AS ready,
         \(count("seen_at >= now_ms() - $1 AND (draining = 1 OR stopping = 1)")) AS draining,
         \(count("seen_at < now_ms() - $1 AND stopping = 0")) AS gone, now_ms() AS now
-      """, [.integer(lease)]
+      """, [.integer(lease), .text(Self.prunedTakeovers)]
     ).first
     guard let row else { throw SQLError(.other, "The database has no figures.") }
     let now = try row.integer("now")

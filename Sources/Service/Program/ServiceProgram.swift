@@ -162,6 +162,7 @@ package struct ServiceProgram: Sendable {
       do {
         if let age = configuration.retention.jobs?.milliseconds, MonotonicInstant.now >= nextPruning {
           nextPruning = .now + Self.pruningIntervals.all
+          try await parts.store.pruneNodes(age: age)
           if try await parts.store.pruneJobs(age: age).hasMore { nextPruning = .now + Self.pruningIntervals.rest }
         }
         let isRetentionDue = MonotonicInstant.now >= nextRetention
