@@ -46,7 +46,7 @@ package struct NodePeers: Sendable {
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(1)
     // The time of a request ends with the head of the answer: a node that stops within the body is not waited for either.
-    configuration.timeout.read = commandTimeout
+    configuration.timeout.read = NodePeers.commandTimeout
     configuration.connectionPool.retryConnectionEstablishment = false
     // A command is waited for at the other node, and others do not wait for it.
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
