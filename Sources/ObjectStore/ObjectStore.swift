@@ -30,6 +30,9 @@ package protocol ObjectStore: Sendable {
   /// - Returns: nil if the store has no such links, as a folder; then the object is read by ``open(_:)``.
   func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String?
 
+  /// The scheme, the host and the port of all links; nil if the store has no links. No request is made for it.
+  var linkOrigin: String? { get }
+
   /// A sentence that says why the store refuses what is asked: rights, credentials, a wrong region. Nil while it refuses nothing.
   /// It needs an operator, so the service shows it at once.
   var problem: String? { get }
@@ -43,6 +46,7 @@ package protocol ObjectStore: Sendable {
 
 extension ObjectStore {
   package func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String? { nil }
+  package var linkOrigin: String? { nil }
   package var problem: String? { nil }
   package func probe() async throws {}
 }

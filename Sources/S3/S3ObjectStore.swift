@@ -127,6 +127,8 @@ package final class S3ObjectStore: ObjectStore {
     }
   }
 
+  package var linkOrigin: String? { caller.addressing.endpoint.description }
+
   // MARK: Deleting
 
   package func delete(_ key: ObjectKey) async throws {

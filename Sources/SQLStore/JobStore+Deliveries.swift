@@ -158,22 +158,26 @@ extension JobStore {
   }
 
   /// Writes that a receiver wants no more events of a job. What it was to be sent is not sent.
-  package func webhookGone(_ delivery: DeliveryRecord, status: Int) async throws {
+  ///
+  /// - Returns: how many deliveries are not sent, with this one; 0 if somebody else has claimed it meanwhile.
+  @discardableResult
+  package func webhookGone(_ delivery: DeliveryRecord, status: Int) async throws -> Int {
     try await connection.transaction { transaction in
       let rows = try transaction.execute(
         """
         UPDATE deliveries SET tries = tries + 1, tried_at = now_ms(), status = $4
         WHERE event = $1 AND webhook = $2 AND claim = $3 AND state = 'pending' RETURNING event
         """, Self.claimed(delivery) + [.integer(status)])
-      guard !rows.isEmpty else { return }
+      guard !rows.isEmpty else { return 0 }
       let webhook: [SQLValue] = [delivery.job.value, .integer(delivery.id.webhook)]
       try transaction.execute(
         "UPDATE webhooks SET disabled_at = COALESCE(disabled_at, now_ms()) WHERE job = $1 AND number = $2", webhook)
-      try transaction.execute(
+      return try transaction.execute(
         """
         UPDATE deliveries SET state = 'disabled', ended_at = now_ms(), error = $3, claim = NULL, claimed_until = 0
-        WHERE job = $1 AND webhook = $2 AND state = 'pending'
-        """, webhook + [.text("The receiver answered with 410: it wants no more events of this job.")])
+        WHERE job = $1 AND webhook = $2 AND state = 'pending' RETURNING event
+        """, webhook + [.text("The receiver answered with 410: it wants no more events of this job.")]
+      ).count
     }
   }
 

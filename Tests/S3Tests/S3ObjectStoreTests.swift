@@ -433,6 +433,8 @@ import Testing
         configure(&$0)
       }
       let link = try await test.store.link(to: try key("a"), validFor: .seconds(1)) ?? ""
+      let origin = try #require(test.store.linkOrigin)
+      #expect(link.hasPrefix("\(origin)/"))
       return String(link.prefix { $0 != "?" })
     }
     #expect(try await link("s3://bucket") { _ in } == "https://bucket.s3.eu-central-1.amazonaws.com/a")

@@ -169,6 +169,32 @@ struct SenderTests {
     #expect(closing.requests.count == 1)
   }
 
+  @Test func `a name in capital letters is connected to at the address that was checked`() async throws {
+    let server = try await RawServer(Self.answer(204))
+    let resolver = ScriptedResolver(["127.0.0.1"])
+    #expect(
+      try await send(to: "HTTP://Hooks.Example:\(server.port)/A", resolver: resolver) == .delivered(status: 204))
+    #expect(server.requests.first?.hasPrefix("POST /A HTTP/1.1\r\n") == true)
+    #expect(resolver.questions == 1)
+  }
+
+  @Test func `a connection that is refused ends the try at once`() async throws {
+    // It listens on 127.0.0.1 only.
+    let server = try await RawServer(Self.answer(204))
+    let start = ContinuousClock.now
+    let failure = try failure(
+      try await send(to: "http://hooks.example:\(server.port)/", resolver: ScriptedResolver(["127.0.0.2"])))
+    #expect(failure.kind == .connection)
+    #expect(ContinuousClock.now - start < .seconds(5))
+    #expect(server.connections == 0)
+  }
+
+  @Test func `an address of the other protocol is tried where several of one cannot be connected to`() async throws {
+    let server = try await RawServer(Self.answer(204))
+    let resolver = ScriptedResolver(["::1", "::2", "::3", "127.0.0.1"])
+    #expect(try await send(to: "http://hooks.example:\(server.port)/", resolver: resolver) == .delivered(status: 204))
+  }
+
   @Test func `a name without an address is a failure of the name`() async throws {
     let failure = try failure(try await send(to: "http://hooks.example:1/", resolver: ScriptedResolver([])))
     #expect(failure.kind == .address)

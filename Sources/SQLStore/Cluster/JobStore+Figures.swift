@@ -14,6 +14,9 @@ extension JobStore {
     package var gone: Int64
   }
 
+  /// For how long a node counts as gone that was not heard of, in milliseconds: who took it away for good hears of it for a day.
+  private static let goneTime: Int64 = 86_400_000
+
   /// Returns the figures by one statement.
   package func clusterFigures() async throws -> ClusterFigures {
     func count(_ condition: String) -> String { "(SELECT COUNT(*) FROM nodes WHERE \(condition))" }
@@ -25,8 +28,9 @@ extension JobStore {
         (SELECT MIN(lease_until) FROM jobs WHERE ended_at IS NULL AND node IS NOT NULL) AS oldest,
         \(count("seen_at >= now_ms() - $1 AND draining = 0 AND stopping = 0")) AS ready,
         \(count("seen_at >= now_ms() - $1 AND (draining = 1 OR stopping = 1)")) AS draining,
-        \(count("seen_at < now_ms() - $1 AND draining = 0 AND stopping = 0")) AS gone, now_ms() AS now
-      """, [.integer(lease), .text(Self.prunedTakeovers)]
+        \(count("seen_at < now_ms() - $1 AND seen_at >= now_ms() - $3 AND draining = 0 AND stopping = 0")) AS gone,
+        now_ms() AS now
+      """, [.integer(lease), .text(Self.prunedTakeovers), .integer(Self.goneTime)]
     ).first
     guard let row else { throw SQLError(.other, "The database has no figures.") }
     let now = try row.integer("now")

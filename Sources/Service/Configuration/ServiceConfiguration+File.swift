@@ -48,8 +48,8 @@ extension ServiceConfiguration {
   /// The name of this service among those that use the same database.
   package var nodeName: String { node ?? Self.hostName }
 
-  /// Whether a text can be the name of a node: it is a part of URLs.
-  package static func isNodeName(_ text: String) -> Bool {
+  /// Whether a text can be the name of a node, which is a part of URLs, of a server or of a secret.
+  package static func isName(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy {
         (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "-_.".utf8.contains($0)
@@ -62,7 +62,7 @@ extension ServiceConfiguration {
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return "node" }
     let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     let name = String(decoding: bytes, as: UTF8.self)
-    return isNodeName(name) ? name : "node"
+    return isName(name) ? name : "node"
   }
 
   package var tokensPath: String { tokensFile ?? "\(data)/tokens" }

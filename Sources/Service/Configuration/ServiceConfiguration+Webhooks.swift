@@ -49,12 +49,7 @@ extension ServiceConfiguration {
   private static func secrets(_ node: Node, _ reader: SettingsReader) -> [String: Webhooks.Secret] {
     var secrets: [String: Webhooks.Secret] = [:]
     for (name, keyNode, value) in reader.entries(of: node, "secrets") {
-      let isName =
-        (1...64).contains(name.utf8.count)
-        && name.utf8.allSatisfy {
-          (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "-_.".utf8.contains($0)
-        }
-      guard isName else {
+      guard isName(name) else {
         reader.report("The name of a secret has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: keyNode)
         continue
       }
@@ -69,7 +64,13 @@ extension ServiceConfiguration {
         value, name,
         [
           "file": { file = reader.text($0, "file") },
-          "projects": { projects = reader.texts($0, "projects") ?? [] },
+          "projects": { node in
+            projects = reader.texts(node, "projects") ?? []
+            // An empty list would be all of them.
+            if case .sequence(let list) = node, list.isEmpty {
+              reader.report("“projects” needs a project; without the key, all projects may name the secret.", at: node)
+            }
+          },
         ])
       if let file {
         secrets[name] = Webhooks.Secret(file: file, projects: projects)

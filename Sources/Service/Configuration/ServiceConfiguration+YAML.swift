@@ -127,7 +127,7 @@ extension ServiceConfiguration {
 
   private static func nodeName(_ node: Node, _ reader: SettingsReader) -> String? {
     guard let name = reader.text(node, "node") else { return nil }
-    guard Self.isNodeName(name) else {
+    guard isName(name) else {
       reader.report("“node” has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: node)
       return nil
     }
@@ -171,12 +171,7 @@ extension ServiceConfiguration {
   private static func servers(_ node: Node, _ reader: SettingsReader) -> [String: Server] {
     var servers: [String: Server] = [:]
     for (name, keyNode, value) in reader.entries(of: node, "servers") {
-      let isName =
-        (1...64).contains(name.utf8.count)
-        && name.utf8.allSatisfy {
-          (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || "-_.".utf8.contains($0)
-        }
-      guard isName else {
+      guard isName(name) else {
         reader.report("The name of a server has 1 to 64 ASCII letters, digits, “-”, “_” and “.”.", at: keyNode)
         continue
       }

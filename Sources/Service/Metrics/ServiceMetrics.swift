@@ -77,8 +77,8 @@ package final class ServiceMetrics: Sendable {
 
   /// A webhook was tried.
   func tried(_ result: String) { tries(result).increment(by: 1) }
-  /// A webhook is not tried again.
-  func ended(_ state: DeliveryState) { webhooks(state).increment(by: 1) }
+  /// Webhooks are not tried again.
+  func ended(_ state: DeliveryState, count: Int = 1) { webhooks(state).increment(by: Double(count)) }
 
   // MARK: What is
 

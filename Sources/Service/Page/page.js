@@ -265,6 +265,7 @@ function drawFigures() {
 
 let webhooksJob = null;
 let deliveriesAfter = null;
+let showsOlderWebhooks = false;
 
 async function showDead() {
   const page = await call("GET", "/v1/deliveries?state=dead&limit=1");
@@ -286,7 +287,8 @@ async function openWebhooks(job) {
   report("webhook-problem", null);
   await refreshWebhooks();
   if (visit !== mine) { return; }
-  follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshWebhooks));
+  // Older ones would vanish while somebody reads them.
+  follow("/v1/events?after=now", eventTypes, () => { if (!showsOlderWebhooks) { refreshSoon(refreshWebhooks); } });
 }
 
 function webhookQuery(after) {
@@ -300,12 +302,14 @@ function webhookQuery(after) {
 async function refreshWebhooks() {
   const page = await call("GET", webhookQuery());
   deliveriesAfter = page.after;
+  showsOlderWebhooks = false;
   drawDeliveries(page.deliveries, true);
 }
 
 async function showOlderWebhooks() {
   const page = await call("GET", webhookQuery(deliveriesAfter));
   deliveriesAfter = page.after;
+  showsOlderWebhooks = true;
   drawDeliveries(page.deliveries, false);
 }
 
@@ -536,7 +540,7 @@ function drawFiles(files) {
   }));
   $("files").hidden = shown.length === 0;
   $("no-files").hidden = shown.length > 0;
-  $("no-files").textContent = shownJob.deleted ? "The recording was deleted." : "No file is stored yet. Files appear when the job has ended.";
+  $("no-files").textContent = shownJob.deleted ? "The recording was deleted." : "No file is stored yet.";
 }
 
 function play(file) {

@@ -1,7 +1,6 @@
 import JSON
 package import Logging
 import Media
-import NIOPosix
 package import SQLStore
 package import Webhooks
 
@@ -63,13 +62,13 @@ package actor WebhookDispatcher {
     let timer = Task {
       while !Task.isCancelled {
         continuation.yield()
-        try await Self.sleep(for: interval)
+        try await ServiceTimer.sleep(for: interval)
       }
     }
     defer { timer.cancel() }
     for await _ in news {
       await look()
-      do { try await Self.sleep(for: limits.pause) } catch { return }
+      do { try await ServiceTimer.sleep(for: limits.pause) } catch { return }
     }
   }
 
@@ -94,16 +93,11 @@ package actor WebhookDispatcher {
     await wait(for: Self.releaseTime)
   }
 
-  /// By an event loop: the timer of `Task.sleep` has failed on busy machines (see `EventLoop.sleep(for:)`).
-  private static func sleep(for time: Duration) async throws {
-    try await MultiThreadedEventLoopGroup.singleton.any().sleep(for: time)
-  }
-
   private static let releaseTime = Duration.seconds(1)
 
   private func wait(for time: Duration) async {
     let end = MonotonicInstant.now + time
-    while !hasEnded, MonotonicInstant.now < end { try? await Self.sleep(for: .milliseconds(10)) }
+    while !hasEnded, MonotonicInstant.now < end { try? await ServiceTimer.sleep(for: .milliseconds(10)) }
   }
 
   /// Claims what is due and begins to send it.
@@ -178,8 +172,9 @@ package actor WebhookDispatcher {
         if try await store.deliverySucceeded(delivery, status: status) { metrics.ended(.delivered) }
       case .gone:
         metrics.tried("gone")
-        try await store.webhookGone(delivery, status: 410)
-        metrics.ended(.disabled)
+        let count = try await store.webhookGone(delivery, status: 410)
+        guard count > 0 else { return }
+        metrics.ended(.disabled, count: count)
         logger.notice("A receiver wants no more events of a job", metadata: place)
       case .failed(let failure) where failure.kind == .cancelled:
         try await store.release(delivery)

@@ -72,11 +72,12 @@ package struct WebhookSender: WebhookSending {
       return .failed(error)
     }
     var outcome = WebhookOutcome.failed(.init(.timeout, "The name of the receiver was resolved too late."))
-    for (index, address) in addresses.prefix(Self.maximumAddresses).enumerated() {
+    let chosen = Self.chosen(addresses)
+    for (index, address) in chosen.enumerated() {
       let left = deadline - .now
       guard left > .zero, !Task.isCancelled else { break }
       // The last one may take all the time that is left.
-      let isLast = index + 1 == min(addresses.count, Self.maximumAddresses)
+      let isLast = index + 1 == chosen.count
       let attempt = Attempt(
         url: url, address: address, tls: tls, connectTime: isLast ? left : left / 3, deadline: deadline)
       let result = await attempt.run(
@@ -86,6 +87,14 @@ package struct WebhookSender: WebhookSending {
       if result.wasConnected { break }
     }
     return outcome
+  }
+
+  /// Chooses the addresses that are tried: the preferred one, then one of the other protocol, which may work where this one does not.
+  private static func chosen(_ addresses: [IPAddress]) -> [IPAddress] {
+    guard let first = addresses.first else { return [] }
+    let other = addresses.first { $0.bytes.count != first.bytes.count }
+    let order = [first] + (other.map { [$0] } ?? []) + addresses.dropFirst().filter { $0 != other }
+    return Array(order.prefix(maximumAddresses))
   }
 
   /// Looks up the name, and refuses it where one of its addresses is not public.
@@ -133,6 +142,8 @@ private struct Attempt {
     configuration.httpVersion = .http1Only
     configuration.dnsOverride = [url.host: address.description, "[\(url.host)]": address.description]
     configuration.timeout.connect = .nanoseconds(connectTime.nanoseconds)
+    // A try is one connection: the next one has its time, or is to another address.
+    configuration.connectionPool.retryConnectionEstablishment = false
     let expected = address
     configuration.http1_1ConnectionDebugInitializer = { channel in
       // Before anything is sent.
@@ -151,7 +162,7 @@ private struct Attempt {
     guard let fields = message.fields(at: time, secrets: secrets) else {
       return (.failed(.init(.unusable, "The message cannot be signed.")), true)
     }
-    var request = HTTPClientRequest(url: url.text)
+    var request = HTTPClientRequest(url: url.target)
     request.method = .POST
     request.headers.add(name: "content-type", value: "application/json")
     request.headers.add(name: "user-agent", value: userAgent)

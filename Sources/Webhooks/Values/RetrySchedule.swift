@@ -1,8 +1,5 @@
 /// When a message is tried again.
 package enum RetrySchedule {
-  /// How long a message is tried, in milliseconds: 24 hours.
-  package static let lifetime: Int64 = 86_400_000
-
   private static let first: [Int64] = [1_000, 5_000, 30_000, 120_000, 600_000]
   private static let further: Int64 = 1_800_000
 

@@ -8,6 +8,8 @@ package struct WebhookURL: Sendable, Hashable {
   /// A name in small letters, or an IP address without brackets.
   package let host: String
   package let port: Int
+  /// The same with the scheme and the host in small letters: what is asked for, so that its host is ``host``.
+  package let target: String
 
   package static let maximumBytes = 2_048
 
@@ -41,6 +43,7 @@ package struct WebhookURL: Sendable, Hashable {
     self.host = host
     self.port = port ?? (isSecure ? 443 : 80)
     self.text = text
+    target = scheme + String(decoding: Self.lower(authority) + rest.dropFirst(authority.count), as: UTF8.self)
     guard allowsPrivate || !isPrivate else {
       throw Problem(description: "The receiver is on this machine or in a private network.")
     }

@@ -67,6 +67,10 @@ import Testing
       [pair.job.value, .text(attempt)])
     let log = try await viewer.send("GET", "/v1/jobs/\(pair.job)/logs?limit=5")
     #expect(String(decoding: log.body, as: UTF8.self).contains("hello"))
+    // It is no stream, whatever the client would take.
+    let same = try await viewer.send(
+      "GET", "/v1/jobs/\(pair.job)/logs?limit=5", headers: ["Accept": "text/event-stream"])
+    #expect(same.body == log.body)
     // The stream of another node's job.
     let streamed = Streamed()
     try await viewer.follow("/v1/jobs/\(pair.job)/live", after: nil) { value in

@@ -179,6 +179,7 @@ import Testing
     }
     #expect(problems("webhooks:\n  secrets:\n    a b: c\n").map(\.line) == [3])
     #expect(problems("webhooks:\n  secrets:\n    a: {projects: [b]}\n").map(\.line) == [3])
+    #expect(problems("webhooks:\n  secrets:\n    a: {file: a, projects: []}\n").map(\.line) == [3])
     #expect(problems("webhooks:\n  allowPrivate: maybe\n").map(\.line) == [2])
   }
 }

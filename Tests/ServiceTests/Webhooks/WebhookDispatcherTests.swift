@@ -100,6 +100,8 @@ import Webhooks
     #expect(outbox.receiver.all.count { $0.url == "https://a.example/" } == 1)
     #expect(outbox.receiver.all.count { $0.url == "https://b.example/" } == 4)
     #expect(try await outbox.deliveries(.disabled).count == 3)
+    let text = outbox.metrics.registry.text()
+    #expect(text.contains("chatbot_webhooks_ended_total{result=\"disabled\"} 3\n"))
   }
 
   @Test func `what a service was sending when it was killed is sent by the next one`() async throws {

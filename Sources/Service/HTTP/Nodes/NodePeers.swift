@@ -22,8 +22,8 @@ package struct NodePeers: Sendable {
   static let projectField = "Chatbot-Project"
 
   private static let timeout = TimeAmount.seconds(3)
-  /// A command is waited for at the other node.
-  private static let commandTimeout = TimeAmount.seconds(8)
+  /// A command is waited for at the other node, for 5 s.
+  private static let commandTimeout = TimeAmount.seconds(6)
   private static let maximumBody = 16 << 20
   /// How many nodes are asked for the figures of all jobs.
   private static let maximumNodes = 100
@@ -45,6 +45,11 @@ package struct NodePeers: Sendable {
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
     configuration.timeout.connect = .seconds(1)
+    // The time of a request ends with the head of the answer: a node that stops within the body is not waited for either.
+    configuration.timeout.read = NodePeers.commandTimeout
+    configuration.connectionPool.retryConnectionEstablishment = false
+    // A command is waited for at the other node, and others do not wait for it.
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     configuration.httpVersion = .http1Only
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()

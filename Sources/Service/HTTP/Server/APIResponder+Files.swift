@@ -61,17 +61,6 @@ extension APIResponder {
   /// How long a link to a file is valid.
   private static let linkLifetime = Duration.seconds(300)
 
-  /// The origin of links to files; nil if the service has no links.
-  func mediaOrigin() async -> String? {
-    guard configuration.store.isRemote, let key = ObjectKey("x"),
-      let link = try? await objects.link(to: key, validFor: Self.linkLifetime)
-    else { return nil }
-    // “https://host:port/…”
-    let parts = link.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[1].isEmpty else { return nil }
-    return parts.prefix(3).joined(separator: "/")
-  }
-
   /// The object of a file: that of the newest attempt, unless one is asked for.
   private func object(
     _ name: String, _ attempt: Int64?, of job: JobRecord

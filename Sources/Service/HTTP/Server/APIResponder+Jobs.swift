@@ -164,11 +164,11 @@ extension APIResponder {
 
   /// `POST /v1/jobs/ID/stop`, `pause`, `resume`
   func command(
-    _ kind: CommandRecord.Kind, _ id: JobID, _ request: Request, _ token: AccessToken
+    _ kind: CommandRecord.Kind, _ id: JobID, _ request: Request, _ context: APIContext, _ token: AccessToken
   ) async throws -> Response {
     let body = try await Self.body(of: request)
     do {
-      return try await command(kind, id, body, token)
+      return try await command(kind, id, body, begun: context.begun, token)
     } catch let error as SQLError where error.kind != .constraint {
       // The node that has the job carries it out all the same.
       let users = try Self.users(kind, body)
@@ -181,7 +181,7 @@ extension APIResponder {
   }
 
   private func command(
-    _ kind: CommandRecord.Kind, _ id: JobID, _ body: [UInt8], _ token: AccessToken
+    _ kind: CommandRecord.Kind, _ id: JobID, _ body: [UInt8], begun: MonotonicInstant, _ token: AccessToken
   ) async throws -> Response {
     let record = try await job(id, token)
     let users = try Self.users(kind, body)
@@ -196,7 +196,8 @@ extension APIResponder {
       return Self.json(.object(["done": .bool(true), "job": try await document(before)]))
     }
     await control.commandRequested(command.id, of: id)
-    let isDone = await control.isDone(command.id, within: Self.commandWait)
+    let wait = max(Self.minimumCommandWait, Self.commandWait - (MonotonicInstant.now - begun))
+    let isDone = await control.isDone(command.id, within: wait)
     let result = isDone ? try await store.command(command.id)?.result.map { CommandResult(stored: $0) } : nil
     if result?.error != nil { return try Self.answer(result, isDone: isDone, job: .null) }
     return try Self.answer(result, isDone: isDone, job: try await document(try await job(id, token)))

@@ -24,7 +24,7 @@ extension APIResponder {
     }
     guard let job = found, !job.state.isEnded, let path = request.head.path else { return nil }
     // A stream asks for itself: see `live(of:_:_:)`.
-    if Self.wantsStream(request) { return nil }
+    if case .jobLive = route, Self.wantsStream(request) { return nil }
     var body: ByteBuffer?
     if request.method == .post {
       body = ByteBuffer(bytes: try await Self.body(of: request))

@@ -3,7 +3,7 @@ import HTTPTypes
 package import Hummingbird
 package import JSON
 package import Logging
-import Media
+package import Media
 import NIOCore
 package import ObjectStore
 package import SQLStore
@@ -14,6 +14,8 @@ package struct APIContext: RequestContext {
   /// The IP address of the client.
   package let address: String
   package let channel: any Channel
+  /// When the request came.
+  package let begun = MonotonicInstant.now
 
   package init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
@@ -46,8 +48,9 @@ package struct APIResponder: HTTPResponder {
 
   /// The maximum size of a body in bytes.
   package static let maximumBody = 65_536
-  /// How long a command is waited for.
+  /// How long a command is waited for, and how long at least where another node was asked before.
   static let commandWait = Duration.seconds(5)
+  static let minimumCommandWait = Duration.seconds(1)
   static let sessionCookie = "chatbot_session"
 
   package init(
@@ -151,7 +154,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     _ = try APIQuery(query, known: [])
     switch route {
-    case .page(let name): return PageFiles.response(name, request.headers, mediaOrigin: await mediaOrigin())
+    case .page(let name): return PageFiles.response(name, request.headers, mediaOrigin: objects.linkOrigin)
     case .openAPI: return PageFiles.openAPI
     case .health: return Self.json(.object(["status": .text("ok")]))
     case .ready: return try await ready()
@@ -168,9 +171,9 @@ package struct APIResponder: HTTPResponder {
     case .jobs where request.method == .post: return try await submit(request, token)
     case .jobs: return try await list(query, token)
     case .job(let id): return Self.json(try await document(try await job(id, token)))
-    case .stop(let id): return try await command(.stop, id, request, token)
-    case .pause(let id): return try await command(.pause, id, request, token)
-    case .resume(let id): return try await command(.resume, id, request, token)
+    case .stop(let id): return try await command(.stop, id, request, context, token)
+    case .pause(let id): return try await command(.pause, id, request, context, token)
+    case .resume(let id): return try await command(.resume, id, request, context, token)
     case .events: return try await events(nil, query, request, context, token)
     case .jobEvents(let id): return try await events(try await job(id, token).id, query, request, context, token)
     case .live: return try await live(request, context, token)
