@@ -26,7 +26,8 @@ import Testing
   @Test(
     "a value outside of its limits has one problem, at its place",
     arguments: [
-      ("segment", JSONValue.string("10ms")), ("segment", .array(["60s", "90s"])), ("segment", .array([])),
+      ("segment", JSONValue.string("10ms")), ("segment", .array(["60s", "90s"])),
+      ("segment", .array(["60s"])), ("segment", .array(["1GB", "60s"])), ("segment", .array([])),
       ("segment", .number(60)), ("verify", "on"), ("verify", .null), ("consent", "maybe"), ("queueMemory", "1kB"),
       ("queueMemory", "70000GB"), ("maxUsers", .number(0)), ("maxUsers", .number(1.5)), ("maxUsers", .number(1e300)),
       ("name", ""), ("name", "\u{200B}"), ("say", "a\0b"), ("say", .object([:])), ("videoCodecs", "opus"),

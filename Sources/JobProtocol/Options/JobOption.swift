@@ -90,8 +90,8 @@ extension JobOption {
       arguments += try argument(of: value, at: place, library: library)
       if type == .segment, let text = value.string { isTime.append(try segment(text, at: place)) }
     }
-    guard type != .segment || Set(isTime).count == values.count else {
-      throw JobProblem(pointer, "\(name) has one time and one size.")
+    guard type != .segment || isTime == [true, false] else {
+      throw JobProblem(pointer, "\(name) is a time, a size, or an array of a time and a size.")
     }
     return arguments
   }
