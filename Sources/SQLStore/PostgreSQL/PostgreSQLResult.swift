@@ -92,6 +92,8 @@ final class PostgreSQLResult {
     // A wait for a lock, or a statement, was too long.
     case "55P03", "57014": return (error(.busy), nil)
     case "53100": return (error(.full), nil)
+    // Another program has made the same table or its type at this moment.
+    case "42710", "42P07": return (error(.constraint), nil)
     // A server that has become a standby, ends, begins, or has ended the transaction of a process that stood still.
     case "25006", "25P03", "53300", "57P01", "57P02", "57P03", "57P05":
       return (error(.unreachable, "The database refuses the connection"), .lost)
