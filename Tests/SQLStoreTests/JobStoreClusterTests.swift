@@ -297,6 +297,9 @@ struct JobStoreClusterTests {
     #expect(try await store.join(second))
     #expect(try await store.nodes().first?.isStopping == false)
     clock.advance(30_001)
+    // An operator has drained it: nobody waits for it.
+    #expect(try await store.clusterFigures().gone == 0)
+    #expect(try await store.setDraining("a", false))
     #expect(try await store.clusterFigures().gone == 1)
     // It was taken away for good: nobody needs to hear of it for ever.
     clock.advance(86_400_000)
