@@ -43,10 +43,16 @@ extension EndToEndWithoutBrowsers {
         let server = try await scenario.server(["--users-per-room", "3"])
         _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user")
         let ports = Int.random(in: 42_000..<57_000)
+        let secret = scenario.folder.appendingPathComponent("app.secret")
+        try "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n".write(to: secret, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
         let service = try await RunningService.start(
           scenario, servers: ["main": server],
           limits: "{minimumFree: 1MB, cpu: 100, requests: 100000, failures: 100000}",
-          settings: "media: {udpPorts: \(ports)-\(ports + 5)}")
+          settings: """
+            media: {udpPorts: \(ports)-\(ports + 5)}
+            webhooks: {allowPrivate: true, secrets: {app: \(secret.path)}}
+            """)
         let file = scenario.folder.appendingPathComponent("openapi.json")
         try await document(service).text.write(to: file, atomically: true, encoding: .utf8)
         let validation = try ExternalTool.run(python, ["-m", "openapi_spec_validator", file.path])
