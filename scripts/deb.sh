@@ -55,7 +55,7 @@ find "$root/usr/share/man" -type f -exec gzip -9n {} +
 version=$("$programs/chatbot" --version)-1
 # The date of the last commit, so that the same sources give the same package.
 seconds=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
-# That of the repository, `NAME <ADDRESS>`. Whoever distributes packages sets DEBFULLNAME and DEBEMAIL, as for other tools of Debian.
+# That of the repository, `NAME <ADDRESS>`. Those who distribute packages set DEBFULLNAME and DEBEMAIL, as for other tools of Debian.
 maintainer=$(<deploy/debian/maintainer)
 maintainer="${DEBFULLNAME:-${maintainer% <*}} <${DEBEMAIL:-$(sed 's/.*<\(.*\)>/\1/' <<<"$maintainer")}>"
 changelog=usr/share/doc/chatbot/changelog.Debian

@@ -2,7 +2,7 @@
 
 Usage: service-store.py PROGRAMS FOLDER kills N | outage SECONDS | full | upload
 
-PROGRAMS is the folder of chatbot and chatbot-service; FOLDER is made anew. The interpreter is one with moto and boto3.
+PROGRAMS is the folder of chatbot and chatbot-service; FOLDER is removed and made again. The interpreter is one with moto and boto3.
 
 kills: a job is recorded and stored while a proxy disturbs half of the requests and the service is killed N times, also while it stores
 the end. outage: the store is away for some seconds, then refuses; copies on the machine go after their time. full: the store is away until

@@ -9,7 +9,7 @@ package final class FolderLock: Sendable {
   package init?(sharing folder: String) {
     descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
-    // Whoever looks whether the folder is locked has it for a moment.
+    // A program that looks whether the folder is locked has the lock for a moment.
     for _ in 0..<Self.tries {
       if flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
       usleep(1_000)

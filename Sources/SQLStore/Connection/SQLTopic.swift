@@ -11,7 +11,7 @@ package enum SQLTopic: String, Sendable, Hashable, CaseIterable {
 
 extension SQLTransaction {
   /// Tells the other connections of the database, when the transaction is committed, what has changed. It only shortens their
-  /// waits: a connection may hear nothing, as with SQLite or behind a pooler. ``next(_:)`` tells of its counter by itself.
+  /// waits: a connection may hear nothing, as with SQLite or behind a pooler. ``next(_:)`` announces its counter by itself.
   package func notify(_ topic: SQLTopic) throws {
     guard dialect == .postgreSQL else { return }
     try execute("SELECT pg_notify($1, $2)", [.text(SQLTopic.channel), .text(topic.rawValue)])

@@ -127,8 +127,10 @@ package final class AttemptProcess: Sendable {
     }
   }
 
-  /// Sends signals to the process that holds the lock, and to no process that got its id later: the descriptor is of whoever has the id
-  /// now, and the lock, which is held after that, says that it is the process that wrote the id.
+  /// Sends signals to the process that holds the lock, and to no process that got its id later.
+  ///
+  /// The descriptor is that of the process that has the id now. The lock, which is held after that, says that it is the process
+  /// that wrote the id.
   private func send(_ numbers: [Int32], toHolder id: Int32) {
     let descriptor = cprocesses_open(id)
     defer { if descriptor >= 0 { close(descriptor) } }

@@ -22,7 +22,7 @@ extension Storer {
   /// - Returns: all that is known of it.
   func storeFolder(of attempt: AttemptRecord, job: JobRecord, path: ObjectKey) async throws -> RecordedAttempt {
     try await attemptLocks.run(attempt.attemptID) { [self] in
-      // Whoever held the lock may have stored it.
+      // The process that held the lock may have stored it.
       let attempt = try await store.attempts(of: job.id).first { $0.number == attempt.number } ?? attempt
       if let part = RecordedAttempt(stored: attempt) { return part }
       let folder = folder(of: attempt)
@@ -136,7 +136,7 @@ extension Storer {
       return .stored(known)
     }
     return try await fileLocks.run(name) { [self] in
-      // Whoever held the lock may have stored it.
+      // The process that held the lock may have stored it.
       if let known = try await store.file(file.name, attempt: description.attempt, of: description.job) {
         unstored.remove(name)
         return .stored(known)

@@ -56,7 +56,7 @@ package actor WebhookDispatcher {
   /// Sends until the task is cancelled.
   package func run() async {
     let (news, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    // What PostgreSQL tells of new events only shortens the wait.
+    // That PostgreSQL announces new events only shortens the wait.
     store.connection.changes { if $0 == .events { continuation.yield() } }
     let interval = store.connection.dialect == .postgreSQL ? limits.interval * 2 : limits.interval
     let timer = Task {

@@ -69,7 +69,7 @@ struct JobCommandTests {
     process.send(.kill)
     try await Task.sleep(for: .milliseconds(200))
     #expect(isAlive(other.processIdentifier))
-    // Whoever holds the lock gets it.
+    // The process that holds the lock gets it.
     let file = open("\(data)/a/\(JobFolder.lock)", O_RDWR | O_CLOEXEC)
     #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
     process.send(.kill)

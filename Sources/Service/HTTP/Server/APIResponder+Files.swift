@@ -35,7 +35,7 @@ extension APIResponder {
     }
     let object = try await object(name, attempt, of: job)
     if let link = try await objects.link(to: object.key, validFor: Self.linkLifetime) {
-      // The link is a secret of whoever asked, and ends soon: nobody may keep the answer.
+      // The link is a secret of the caller, and ends soon: no cache may keep the answer.
       return Response(status: .found, headers: [.location: link, .cacheControl: "no-store"])
     }
     let reader = try await objects.open(object.key)

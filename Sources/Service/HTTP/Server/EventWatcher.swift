@@ -1,7 +1,7 @@
 import SQLStore
 
 /// Tells streams of events that there are new ones: a few questions to the database each second for all of them, and none while
-/// nobody listens. Where the database tells of events, they are asked for at once.
+/// nobody listens. Where the database announces events, they are asked for at once.
 actor EventWatcher {
   private let store: JobStore
   private let interval: Duration
