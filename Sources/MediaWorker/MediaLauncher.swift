@@ -42,7 +42,7 @@ package final class MediaLauncher: Sendable {
   /// Workers that nobody asks about any more.
   private let forgotten = Mutex<[Int32]>([])
 
-  /// - Parameter path: the program; nil to find it, see ``MediaProgramPath``.
+  /// - Parameter path: the program; nil to find it, see `ProgramPath`.
   package init(path: String? = nil) { self.path = path }
 
   deinit {
@@ -193,7 +193,7 @@ package final class MediaLauncher: Sendable {
       return
     }
     let program: String
-    switch path.map({ Result.success($0) }) ?? MediaProgramPath.find() {
+    switch path.map({ Result.success($0) }) ?? ProgramPath.media.find() {
     case .success(let path): program = path
     case .failure(let missing):
       state.missing = missing.sentence

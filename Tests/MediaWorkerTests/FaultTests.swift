@@ -145,7 +145,7 @@ struct FaultTests {
   func unconfined() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let program = try MediaProgramPath.find().get()
+    let program = try ProgramPath.media.find().get()
     // A filter that answers ENOSYS to seccomp(2), as a kernel without it does.
     try """
     #!/usr/bin/env python3

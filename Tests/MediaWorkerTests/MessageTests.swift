@@ -1,3 +1,4 @@
+import Media
 import MediaMessages
 import MediaWorker
 import Testing
@@ -111,8 +112,8 @@ struct MessageTests {
 
   @Test("the program is named by the variable, or beside the running one, or in libexec")
   func path() throws {
-    func find(_ named: String?, _ existing: Set<String>) -> Result<String, MediaProgramPath.Missing> {
-      MediaProgramPath.find(named: named, running: "/opt/bin/chatbot") { existing.contains($0) }
+    func find(_ named: String?, _ existing: Set<String>) -> Result<String, ProgramPath.Missing> {
+      ProgramPath.media.find(named: named, running: "/opt/bin/chatbot") { existing.contains($0) }
     }
     #expect(try find("/x/y", ["/x/y", "/opt/bin/chatbot-media"]).get() == "/x/y")
     #expect(
@@ -120,9 +121,9 @@ struct MessageTests {
         == "/opt/bin/chatbot-media")
     #expect(
       try find("", ["/opt/bin/../libexec/chatbot/chatbot-media"]).get() == "/opt/bin/../libexec/chatbot/chatbot-media")
-    let wrong = #expect(throws: MediaProgramPath.Missing.self) { try find("/x/y", ["/opt/bin/chatbot-media"]).get() }
+    let wrong = #expect(throws: ProgramPath.Missing.self) { try find("/x/y", ["/opt/bin/chatbot-media"]).get() }
     #expect(wrong?.sentence == "CHATBOT_MEDIA names no program: /x/y.")
-    let missing = #expect(throws: MediaProgramPath.Missing.self) { try find(nil, []).get() }
+    let missing = #expect(throws: ProgramPath.Missing.self) { try find(nil, []).get() }
     #expect(
       missing?.sentence
         == "chatbot-media is neither beside this program, in /opt/bin, nor in ../libexec/chatbot from there, "

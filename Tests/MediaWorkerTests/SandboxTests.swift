@@ -9,7 +9,7 @@ import Testing
 @Suite("The sandbox of decoding processes")
 struct SandboxTests {
   private func attempts(_ arguments: String...) throws -> [String: String] {
-    let path = try MediaProgramPath.find().get()
+    let path = try ProgramPath.media.find().get()
     let result = try ExternalTool.run(path, ["--self-test"] + arguments)
     let lines = result.output.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
     return Dictionary(

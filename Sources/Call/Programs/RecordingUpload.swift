@@ -35,9 +35,9 @@ package final class RecordingUpload: Sendable {
   ///   - store: a URL.
   package static func begin(folder: String, store: String, log: Logger) async throws(Failure) -> RecordingUpload {
     let program: String
-    switch UploadProgramPath.find() {
+    switch ProgramPath.service.find() {
     case .success(let path): program = path
-    case .failure(let missing): throw Failure(description: missing.sentence, isUsage: true)
+    case .failure(let missing): throw Failure(description: "--store needs another program: \(missing.sentence)", isUsage: true)
     }
     let upload: RecordingUpload
     do {
@@ -140,45 +140,5 @@ private final class OutputLines: Sendable {
     while MonotonicInstant.now < end, !state.withLock({ $0.isOver }) {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     }
-  }
-}
-
-/// Where the program `chatbot-service` is: named by `CHATBOT_SERVICE_PROGRAM`, beside the running program, or in
-/// `../libexec/chatbot` from there.
-package enum UploadProgramPath {
-  package static let variable = "CHATBOT_SERVICE_PROGRAM"
-  private static let name = "chatbot-service"
-
-  package struct Missing: Error, Hashable {
-    package let sentence: String
-  }
-
-  /// - Parameters:
-  ///   - named: the value of the variable; nil if it is not set.
-  ///   - running: the path of the running program.
-  ///   - isExecutable: whether a path is that of a program.
-  package static func find(
-    named: String?, running: String?, isExecutable: (String) -> Bool
-  ) -> Result<String, Missing> {
-    if let named, !named.isEmpty {
-      if isExecutable(named) { return .success(named) }
-      return .failure(Missing(sentence: "\(variable) names no program: \(named)."))
-    }
-    let folder = running.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } } ?? "."
-    for path in ["\(folder)/\(name)", "\(folder)/../libexec/chatbot/\(name)"] where isExecutable(path) {
-      return .success(path)
-    }
-    return .failure(
-      Missing(
-        sentence: "--store needs the program \(name), which is neither beside this one, in \(folder), nor in "
-          + "../libexec/chatbot from there, and \(variable) does not name it."))
-  }
-
-  /// Finds the program of this process.
-  static func find() -> Result<String, Missing> {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let running = count > 0 ? String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
-    return find(named: getenv(variable).map { String(cString: $0) }, running: running) { access($0, X_OK) == 0 }
   }
 }

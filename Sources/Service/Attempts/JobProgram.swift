@@ -1,5 +1,6 @@
 internal import Glibc
 internal import JobProtocol
+internal import Media
 internal import OptionValues
 
 /// The program that runs jobs.
@@ -10,14 +11,7 @@ package enum JobProgram {
   /// Returns the path of `chatbot`: what ``variable`` says, else the program beside this one, else that in `PATH`.
   package static func find() -> String? {
     if let named = variable(named: Self.variable), !named.isEmpty { return named }
-    var buffer = [CChar](repeating: 0, count: 4_096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    var folders: [String] = []
-    // In a chroot `/proc` may be missing; a program that was started by a path has it as its name.
-    let link = count > 0 && count < buffer.count ? buffer[..<count].map { UInt8(bitPattern: $0) } : nil
-    if let path = link.map({ String(decoding: $0, as: UTF8.self) }) ?? CommandLine.arguments.first {
-      if let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) { folders.append(String(path[..<end])) }
-    }
+    var folders = ProgramPath.running.flatMap(ProgramPath.folder).map { [$0] } ?? []
     folders += (variable(named: "PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { String($0) }
     return folders.map { "\($0)/chatbot" }.first { access($0, X_OK) == 0 }
   }
