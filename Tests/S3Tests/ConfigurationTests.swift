@@ -19,6 +19,11 @@ import Testing
     #expect(throws: S3Configuration.Problem.self) { try S3Configuration(url: url) }
   }
 
+  @Test func `A bucket without a name is refused with the whole URL`() {
+    let problem = #expect(throws: S3Configuration.Problem.self) { try S3Configuration(url: "s3://") }
+    #expect(problem?.description.hasPrefix("The store s3:// names no bucket") == true)
+  }
+
   @Test(arguments: [
     ("https://s3.example", "https://s3.example"), ("HTTP://S3.Example:80/", "http://s3.example"),
     ("http://127.0.0.1:9000", "http://127.0.0.1:9000"), ("https://[fd00::1]:8443/", "https://[fd00::1]:8443"),

@@ -37,7 +37,8 @@ package final class RecordingUpload: Sendable {
     let program: String
     switch ProgramPath.service.find() {
     case .success(let path): program = path
-    case .failure(let missing): throw Failure(description: "--store needs another program: \(missing.sentence)", isUsage: true)
+    case .failure(let missing):
+      throw Failure(description: "--store needs another program: \(missing.sentence)", isUsage: true)
     }
     let upload: RecordingUpload
     do {

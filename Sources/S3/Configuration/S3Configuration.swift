@@ -61,7 +61,8 @@ package struct S3Configuration: Sendable, Hashable {
       bucket.utf8.allSatisfy({ Self.isNameByte($0) || $0 == UInt8(ascii: ".") })
     else {
       throw Problem(
-        description: "\(bucket.printable()) is no bucket: it has 3 to 63 letters, digits, dots and hyphens.")
+        description:
+          "The store s3://\(bucket.printable()) names no bucket of 3 to 63 letters, digits, dots and hyphens.")
     }
     self.bucket = bucket
     guard parts.count > 1 else { return }
