@@ -56,7 +56,8 @@ final class PythonServer: Sendable {
     let process = process
     let end = ContinuousClock.now + .seconds(3)
     while process.isRunning, ContinuousClock.now < end { usleep(20_000) }
-    if process.isRunning { Glibc.kill(process.processIdentifier, SIGTERM) }
+    // It inherits the blocked signals of the thread that started it.
+    if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
   }
 
   private func received(_ text: String) {
