@@ -58,16 +58,25 @@ final class PostgreSQLSession: SQLTransaction {
 
   deinit { PQfinish(handle) }
 
+  /// How often it is read what arrived without a question. A server that sends more is not used.
+  private static let maximumReads = 100
+
   /// Whether the connection can be used, as far as is known without a question to the server.
   var isAlive: Bool {
     guard fault != .lost, PQstatus(handle) == CONNECTION_OK, PQtransactionStatus(handle) == PQTRANS_IDLE else {
       return false
     }
     var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-    // What arrives without a question is a notice, a notification or the end of the connection.
-    if poll(&file, 1, 0) > 0, PQconsumeInput(handle) == 0 { return false }
-    forgetNotifications()
-    return PQstatus(handle) == CONNECTION_OK
+    // What arrives without a question is a notice, a notification or the end of the connection. The server says why it ends the
+    // connection: only what is read after that is the end.
+    for _ in 0..<Self.maximumReads {
+      guard poll(&file, 1, 0) > 0 else {
+        forgetNotifications()
+        return PQstatus(handle) == CONNECTION_OK
+      }
+      if PQconsumeInput(handle) == 0 { return false }
+    }
+    return false
   }
 
   // MARK: Statements
