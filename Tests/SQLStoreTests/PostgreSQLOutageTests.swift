@@ -161,7 +161,7 @@ struct PostgreSQLOutageTests {
     let url = server.url(try server.makeDatabase())
     let patient = PostgreSQLConnection(try PostgreSQLSettings(url: url, listens: false))
     let hurried = PostgreSQLConnection(
-      try PostgreSQLSettings(url: url, listens: false, limits: Self.limits(seconds: 1)))
+      try PostgreSQLSettings(url: url, listens: false, limits: Self.limits(seconds: 2)))
     try await patient.execute("CREATE TABLE t (a BIGINT NOT NULL)")
     try await patient.execute("INSERT INTO t (a) VALUES (1)")
     let (locked, isLocked) = AsyncStream<Void>.makeStream()

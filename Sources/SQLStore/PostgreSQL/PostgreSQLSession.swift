@@ -114,13 +114,14 @@ final class PostgreSQLSession: SQLTransaction {
   // MARK: Transactions
 
   /// Begins a transaction that the server ends by itself when this process stands still, so that its locks never stop others for
-  /// long.
+  /// long. The server ends a statement before this side ceases to wait for it, so that the connection is kept and the error has its
+  /// true cause.
   func begin() throws(SQLError) {
     let milliseconds = max(1, Int64(clamping: limits.statement.attoseconds / 1_000_000_000_000_000))
     _ = try command(
       """
       BEGIN ISOLATION LEVEL READ COMMITTED;
-      SET LOCAL statement_timeout = \(milliseconds);
+      SET LOCAL statement_timeout = \(max(1, milliseconds * 3 / 4));
       SET LOCAL idle_in_transaction_session_timeout = \(milliseconds)
       """, by: min(deadline, .now + limits.statement), cancels: false)
   }
