@@ -102,6 +102,7 @@ let package = Package(
     debian(
       "CFFmpeg", pkgConfig: "libavcodec",
       package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
+    debian("CPango", pkgConfig: "pangoft2", package: "libpango1.0-dev"),
     debian("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     debian("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     .target(name: "CMediaProgram", dependencies: ["CFFmpeg"], path: "Sources/CLibraries/CMediaProgram"),
@@ -208,6 +209,15 @@ let package = Package(
       "FileSource",
       ["Bitstream", "Media", "MediaMessages", "MediaWorker", "CWebM", "COgg", byteBuffer, logging]),
     module("Inspection", ["JSON", "Media", "Recorder", "FileSource", "CallCheck", "CallReport", byteBuffer]),
+    // Compositions: one file of a whole call.
+    module("Composition", ["FileSource", "Inspection", "JSON", "Media", "OptionValues", "Recorder"]),
+    module("TextDrawing", ["CPango", "Media"]),
+    module(
+      "Composer",
+      [
+        "Bitstream", "CFiles", "CThreads", "CYUV", "Codecs", "Composition", "FileSource", "Inspection", "JSON", "Media",
+        "MediaMessages", "MediaWorker", "Recorder", "TextDrawing", byteBuffer, logging,
+      ]),
     module(
       "LiveSource",
       [
@@ -223,7 +233,7 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Console", "Processes", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck",
+        "Bitstream", "BotPeer", "Console", "Composer", "Composition", "Processes", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck",
         "CallReport",
         "Room",
         "Load",
@@ -311,7 +321,7 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages",
+        "Composition", "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages",
         "S3", "SQLStore", "Service", "Webhooks", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
@@ -400,6 +410,15 @@ let package = Package(
     tests(
       of: "Inspection", ["InspectionTestSupport", "CallCheck", "CallReport", "Media", "Recorder", byteBuffer],
       resources: [.copy("Fixtures")]),
+    tests(
+      of: "Composition", ["FileSource", "Inspection", "InspectionTestSupport", "Media", "Recorder", byteBuffer]),
+    tests(of: "TextDrawing", ["Media"]),
+    tests(
+      of: "Composer",
+      [
+        "CThreads", "Codecs", "Composition", "FileSource", "Inspection", "InspectionTestSupport", "Media", "MediaMessages",
+        "MediaWorker", "Pattern", "Recorder", "chatbot-media", byteBuffer,
+      ]),
     tests(
       of: "LiveSource",
       ["Bitstream", "Media", "MediaMessages", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),

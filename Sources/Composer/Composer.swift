@@ -1,0 +1,4 @@
+internal import Composition
+
+/// Composes the recordings of a call into one file.
+package struct Composer {}

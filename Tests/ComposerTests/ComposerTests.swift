@@ -1,0 +1,2 @@
+import Composer
+import Testing
