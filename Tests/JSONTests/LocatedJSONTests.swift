@@ -1,5 +1,10 @@
 import JSON
+import Media
 import Testing
+
+extension LocatedJSON {
+  fileprivate var problem: Problem { Problem(location: location, sentence: "This is another value.") }
+}
 
 @Suite("JSON with places")
 struct LocatedJSONTests {
@@ -12,11 +17,11 @@ struct LocatedJSONTests {
   @Test("each value and each name has the line and the column where it begins")
   func locations() throws {
     let json = try read("{\n  \"é😀\": [1,\r\n\t-2.5e1, true],\r\"b\" : null}")
-    guard case .object(let members) = json.value else { return #expect(Bool(false), "no object") }
+    guard case .object(let members) = json.value else { throw json.problem }
     #expect(json.location == TextLocation(line: 1, column: 1))
     #expect(members.map(\.name) == ["é😀", "b"])
     #expect(members.map(\.location) == [.init(line: 2, column: 3), .init(line: 4, column: 1)])
-    guard case .array(let elements) = members.first?.value.value else { return #expect(Bool(false), "no array") }
+    guard case .array(let elements) = members.first?.value.value else { throw json.problem }
     #expect(elements.map(\.value) == [.number(1), .number(-25), .bool(true)])
     #expect(
       elements.map(\.location) == [.init(line: 2, column: 10), .init(line: 3, column: 2), .init(line: 3, column: 10)])
