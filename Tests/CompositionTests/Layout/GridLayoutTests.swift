@@ -63,7 +63,7 @@ struct GridLayoutTests {
     let tiles = [Sample.camera(0), Sample.camera(1), Sample.screen(of: 1), Sample.camera(2)]
     let placements = Sample.placements(.grid, tiles)
     #expect(placements.map(\.tile) == [2, 0, 1, 3])
-    #expect(placements.map(\.text) == ["2 0 844 476", "850 0 420 236", "850 240 420 236", "428 480 420 236"])
+    #expect(placements.map(\.text) == ["8 2 840 476", "852 2 418 236", "852 242 418 236", "430 482 418 236"])
     // Alone it fills the output.
     #expect(Sample.placements(.grid, [Sample.screen(of: 0)]).map(\.text) == ["0 0 1280 720"])
     #expect(Sample.placements(.row, tiles).map(\.width) == [316, 316, 316, 316])

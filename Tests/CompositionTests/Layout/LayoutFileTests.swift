@@ -61,12 +61,12 @@ struct LayoutFileTests {
       ),
       (
         "{\"regions\":[{\"height\":17},{\"y\":16,\"height\":15}]}",
-        "line 1, column 45: The height of the region is less than 16 pixels."
+        "line 1, column 44: The height of the region is less than 16 pixels."
       ),
       ("{\"regions\":[{\"x\":1270}]}", "line 1, column 18: The width of the region is less than 16 pixels."),
       (
         "{\"regions\":[{\"width\":100,\"columns\":6}]}",
-        "line 1, column 37: The cells would have less than 16 pixels: the region has 100."
+        "line 1, column 36: The cells would have less than 16 pixels: the region has 100."
       ),
       ("{\"regions\":[{\"rows\":26}]}", "line 1, column 21: \"rows\" is a whole number from 1 to 25."),
       ("{\"regions\":[{\"users\":\"Ann\"}]}", "line 1, column 22: \"users\" is a list in brackets."),

@@ -20,7 +20,7 @@ struct RegionLayoutTests {
     #expect(placements.map(\.tile) == [1, 2, 0, 1, 2])
     #expect(
       placements.map(\.text) == [
-        "0 0 960 358", "0 362 960 358", "960 0 320 236", "960 240 320 236", "960 480 320 236",
+        "0 0 960 358", "0 362 960 358", "960 2 320 236", "960 242 320 236", "960 482 320 236",
       ])
     #expect(placements.map(\.fit) == [.cover, .cover, nil, nil, nil])
   }
@@ -44,7 +44,7 @@ struct RegionLayoutTests {
     let one = Sample.cameras(1)
     #expect(try layout(text, one).placements(at: Sample.moment(of: one)).map(\.text) == ["0 0 1280 400"])
     let column = try layout(#"{"regions":[{"columns":1}]}"#, Sample.cameras(3))
-    #expect(column.placements(at: Sample.moment(of: Sample.cameras(3))).map(\.y) == [0, 242, 484])
+    #expect(column.placements(at: Sample.moment(of: Sample.cameras(3))).map(\.y) == [2, 242, 482])
   }
 
   @Test("a region shows cameras only, or shared screens only")
