@@ -14,7 +14,7 @@ package final class Canvas {
   /// Creates a black canvas.
   ///
   /// - Parameter size: odd sides lose a pixel; a side has at least 2.
-  package init(size: VideoSize) {
+  package init(_ size: VideoSize) {
     self.size = VideoSize(width: max(2, size.width & ~1), height: max(2, size.height & ~1))
     byteCount = self.size.width * self.size.height / 2 * 3
     memory = .allocate(capacity: byteCount)

@@ -9,9 +9,12 @@ package enum Initials {
     let letters = words.compactMap { word in word.first { $0.isLetter || $0.isNumber || isEmoji($0) } }
     guard let first = letters.first else { return label.isEmpty ? "?" : String(label.prefix(1)) }
     let both = letters.count > 1 && first.isLetter ? [first, letters[letters.count - 1]] : [first]
-    return both.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(8))).uppercased() }.joined()
+    return both.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(8))).uppercased() }.joined(
+      separator: nonJoiner)
   }
 
+  /// Keeps two letters of Arabic from being written as one word.
+  private static let nonJoiner = "\u{200C}"
   private static let separators: Set<Character> = ["-", "_", ".", "@", "(", ")", "/", ","]
 
   private static func isEmoji(_ character: Character) -> Bool {

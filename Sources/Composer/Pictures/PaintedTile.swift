@@ -19,20 +19,20 @@ package struct PaintedTile: Sendable {
   package var look: PictureLook
   /// The newest frame; a name tile is drawn where there is none.
   package var frame: TileFrame?
+  /// What is drawn at the lower left; nil for nothing.
+  package var name: String?
   /// Whose tile it is: the initials of a name tile are made from it.
   package var label: String
-  /// Whether the label is drawn.
-  package var hasName: Bool
   /// The user's id: the colour of a name tile is made from it.
   package var id: UntrustedText
   package var isSpeaking: Bool
 
   package init(
-    placement: TilePlacement, look: PictureLook, frame: TileFrame?, label: String, hasName: Bool = true,
+    placement: TilePlacement, look: PictureLook, frame: TileFrame?, name: String?, label: String,
     id: UntrustedText, isSpeaking: Bool = false
   ) {
     (self.placement, self.look, self.frame) = (placement, look, frame)
-    (self.label, self.hasName, self.id, self.isSpeaking) = (label, hasName, id, isSpeaking)
+    (self.name, self.label, self.id, self.isSpeaking) = (name, label, id, isSpeaking)
   }
 }
 
@@ -43,8 +43,8 @@ extension PaintedTile {
     let look: PictureLook
     /// Nil for a name tile.
     let version: Int?
+    let name: UntrustedText?
     let label: UntrustedText
-    let hasName: Bool
     let id: UntrustedText
     let isSpeaking: Bool
   }
@@ -52,8 +52,8 @@ extension PaintedTile {
   var appearance: Appearance {
     let version = look == .nameTile ? nil : frame?.version
     return Appearance(
-      placement: placement, look: version == nil ? .nameTile : look, version: version, label: UntrustedText(label),
-      hasName: hasName, id: id, isSpeaking: isSpeaking)
+      placement: placement, look: version == nil ? .nameTile : look, version: version,
+      name: name.map { UntrustedText($0) }, label: UntrustedText(label), id: id, isSpeaking: isSpeaking)
   }
 
   var box: CanvasBox {

@@ -97,7 +97,7 @@ extension TilePainter {
     } else {
       paintInitials(tile, in: box)
     }
-    if tile.hasName { paintLabel(tile.label, in: box) }
+    if let name = tile.name { paint(name: name, in: box) }
     if tile.isSpeaking {
       let thickness = Self.even(min(box.width, box.height) / 80, within: 2...8)
       if box.width > 2 * thickness, box.height > 2 * thickness {
@@ -144,11 +144,11 @@ extension TilePainter {
   }
 
   /// Draws the name at the lower left, on what is below it, darkened.
-  private func paintLabel(_ label: String, in box: CanvasBox) {
+  private func paint(name: String, in box: CanvasBox) {
     let size = Self.labelSize(box)
     let padding = Self.even(size / 3, within: 4...16)
     let margin = Self.even(size / 3, within: 4...16)
-    let mask = masks.text(label, size: size, maximumWidth: max(size, box.width - 2 * (padding + margin)))
+    let mask = masks.text(name, size: size, maximumWidth: max(size, box.width - 2 * (padding + margin)))
     guard mask.width > 0 else { return }
     let height = (mask.height + 1) & ~1
     let frame = CanvasBox(

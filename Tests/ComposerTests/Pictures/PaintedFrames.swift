@@ -10,7 +10,7 @@ final class PaintedFrames {
   let painter: TilePainter
 
   init(_ width: Int = 320, _ height: Int = 180, fit: TileFit = .contain, hasText: Bool = true) throws {
-    canvas = Canvas(size: VideoSize(width: width, height: height))
+    canvas = Canvas(VideoSize(width: width, height: height))
     painter = TilePainter(canvas: canvas, fit: fit, text: hasText ? try TextDrawer() : nil)
   }
 
@@ -44,6 +44,6 @@ extension PaintedTile {
     _ luma: UInt8, version: Int = 1, size: (Int, Int) = (64, 36), at place: TilePlacement, look: PictureLook = .frame
   ) -> PaintedTile {
     let frame = TileFrame(image: .plain(size.0, size.1, luma: luma), version: version)
-    return PaintedTile(placement: place, look: look, frame: frame, label: "Alice", hasName: false, id: "a")
+    return PaintedTile(placement: place, look: look, frame: frame, name: nil, label: "Alice", id: "a")
   }
 }

@@ -34,7 +34,7 @@ struct TilePainterTests {
       var place = whole
       place.fit = option == .cover ? nil : .cover
       let tile = PaintedTile(
-        placement: place, look: .frame, frame: TileFrame(image: image, version: 1), label: "", hasName: false, id: "a")
+        placement: place, look: .frame, frame: TileFrame(image: image, version: 1), name: nil, label: "", id: "a")
       frames.painter.paint([tile])
       // 160x90 of the frame is shown, from its column 80 on.
       #expect(frames.lumas(4..<316, 0..<180).allSatisfy { $0 == 200 })
@@ -45,7 +45,7 @@ struct TilePainterTests {
   func colours() throws {
     let frames = try PaintedFrames()
     let frame = TileFrame(image: .plain(1280, 720, luma: 90, blue: 30, red: 220), version: 1)
-    frames.painter.paint([PaintedTile(placement: whole, look: .frame, frame: frame, label: "", hasName: false, id: "a")]
+    frames.painter.paint([PaintedTile(placement: whole, look: .frame, frame: frame, name: nil, label: "", id: "a")]
     )
     #expect(frames.pixel(100, 100) == [90, 30, 220])
     #expect(frames.pixel(319, 179) == [90, 30, 220])
@@ -75,8 +75,7 @@ struct TilePainterTests {
     var last: [PaintedTile] = []
     for step in 1...12 {
       var one = PaintedTile.grey(UInt8(40 + step * 10), version: step, size: (64 + step, 40), at: left)
-      one.hasName = step != 3
-      one.label = step > 6 ? "Bob" : "Alice with a long name"
+      one.name = step == 3 ? nil : step > 6 ? "Bob" : "Alice with a long name"
       one.isSpeaking = step.isMultiple(of: 2)
       one.look = step % 4 == 0 ? .dimmed : step % 5 == 0 ? .reconnecting : step % 7 == 0 ? .nameTile : .frame
       last = [one, .grey(90, at: right)]
@@ -136,7 +135,7 @@ struct TilePainterTests {
     func pixels(id: String, label: String) throws -> PaintedFrames {
       let frames = try PaintedFrames()
       let tile = PaintedTile(
-        placement: whole, look: .nameTile, frame: nil, label: label, hasName: false, id: UntrustedText(id))
+        placement: whole, look: .nameTile, frame: nil, name: nil, label: label, id: UntrustedText(id))
       frames.painter.paint([tile])
       return frames
     }
@@ -169,13 +168,13 @@ struct TilePainterTests {
   func name() throws {
     let frames = try PaintedFrames()
     var tile = PaintedTile.grey(200, at: whole)
-    tile.hasName = true
+    tile.name = "Alice"
     frames.painter.paint([tile])
     let corner = frames.lumas(0..<100, 150..<180)
     #expect(corner.contains { $0 > 225 } && corner.contains { $0 < 100 })
     #expect(frames.lumas(120..<320, 0..<180).allSatisfy { $0 == 200 })
     #expect(frames.lumas(0..<320, 0..<150).allSatisfy { $0 == 200 })
-    tile.hasName = false
+    tile.name = nil
     frames.painter.paint([tile])
     #expect(frames.lumas(0..<320, 0..<180).allSatisfy { $0 == 200 })
   }
@@ -184,8 +183,7 @@ struct TilePainterTests {
   func longName() throws {
     let frames = try PaintedFrames()
     var tile = PaintedTile.grey(200, at: left)
-    tile.hasName = true
-    tile.label = String(repeating: "Wide name ", count: 20)
+    tile.name = String(repeating: "Wide name ", count: 20)
     frames.painter.paint([tile, .grey(150, at: right)])
     #expect(frames.lumas(160..<320, 46..<132).allSatisfy { $0 == 150 })
     #expect(frames.lumas(160..<320, 136..<180).allSatisfy { $0 == 16 })
@@ -227,7 +225,7 @@ struct TilePainterTests {
   func noText() throws {
     let frames = try PaintedFrames(hasText: false)
     var tile = PaintedTile.grey(216, at: whole, look: .reconnecting)
-    tile.hasName = true
+    tile.name = "Alice"
     frames.painter.paint([tile], clock: "15:04:05")
     #expect(frames.pixel(160, 90)[0] == 116)
     #expect(frames.pixel(18, 24)[1] < 100)
@@ -261,7 +259,7 @@ struct TilePainterTests {
       let looks: [PictureLook] = [.frame, .dimmed, .reconnecting, .nameTile]
       var tile = PaintedTile.grey(
         99, version: version, size: (width, height), at: place, look: looks.randomElement(using: &random) ?? .frame)
-      tile.hasName = true
+      tile.name = "Alice"
       tile.isSpeaking = true
       frames.painter.paint([tile], clock: "\(version)")
       #expect(frames.canvas.frame.isWhole)
@@ -274,7 +272,7 @@ struct TilePainterTests {
     let place = TilePlacement(tile: 0, x: 0, y: 0, width: 64, height: 36)
     let image = VideoFrame.plain(64, 36, luma: 90, blue: 30, red: 220)
     let tile = PaintedTile(
-      placement: place, look: .frame, frame: TileFrame(image: image, version: 1), label: "", hasName: false, id: "a")
+      placement: place, look: .frame, frame: TileFrame(image: image, version: 1), name: nil, label: "", id: "a")
     frames.painter.paint([tile])
     var bytes = [UInt8](repeating: 0, count: frames.canvas.byteCount)
     bytes.withUnsafeMutableBytes { frames.canvas.copy(into: $0) }
@@ -282,6 +280,6 @@ struct TilePainterTests {
     var short = [UInt8](repeating: 7, count: 10)
     short.withUnsafeMutableBytes { frames.canvas.copy(into: $0) }
     #expect(short == [UInt8](repeating: 7, count: 10))
-    #expect(Canvas(size: VideoSize(width: 33, height: -4)).size == VideoSize(width: 32, height: 2))
+    #expect(Canvas(VideoSize(width: 33, height: -4)).size == VideoSize(width: 32, height: 2))
   }
 }
