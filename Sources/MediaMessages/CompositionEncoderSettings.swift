@@ -71,12 +71,13 @@ package struct SoundEncoderSettings: Sendable, Hashable {
   /// 1 or 2.
   package let channels: Int
 
+  package static let codecs: [TrackCodec] = [.aac, .opus]
   package static let standardBitrate = 128_000
   package static let rate = 48_000
 
   /// Nil unless all is within the limits.
   package init?(codec: TrackCodec, bitrate: Int = standardBitrate, channels: Int = 2) {
-    guard codec == .aac || codec == .opus, (16_000...512_000).contains(bitrate), (1...2).contains(channels) else {
+    guard Self.codecs.contains(codec), (16_000...512_000).contains(bitrate), (1...2).contains(channels) else {
       return nil
     }
     self.codec = codec

@@ -27,6 +27,14 @@ package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// How long a decoder must run before what it returns is right, after a seek, in milliseconds.
+  package var preroll: Int {
+    switch self {
+    case .opus: 80
+    case .h264, .vp8, .vp9, .av1, .aac, .pcmu, .pcma, .g722, .pcm, .text: 0
+    }
+  }
+
   /// FFmpeg's name of the codec, as in ``FileDescription/Track/codec``; nil for text, whose coding depends on the container.
   package var name: String? {
     switch self {

@@ -1,7 +1,7 @@
 internal import CMediaSockets
 internal import Glibc
 internal import Media
-internal import MediaMessages
+package import MediaMessages
 internal import NIOCore
 internal import Synchronization
 

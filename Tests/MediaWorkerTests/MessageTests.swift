@@ -102,7 +102,7 @@ struct MessageTests {
 
   @Test("messages of the parent process are parsed as they were written")
   func launcher() throws {
-    for request in [LauncherRequest.start, .end(12), .forget(-1)] {
+    for request in [LauncherRequest.start(.decoding), .start(.encoding), .start(.writing), .end(12), .forget(-1)] {
       #expect(try LauncherRequest(parsing: request.encoded) == request)
     }
     for response in [LauncherResponse.ready(version: 1), .started(5), .ended(-11), .failed(reason: "no")] {
