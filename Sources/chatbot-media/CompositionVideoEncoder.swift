@@ -12,12 +12,16 @@ final class CompositionVideoEncoder {
   private static let threads: Int32 = 4
 
   init(_ settings: CompositionEncoderSettings) throws(DecodingError) {
-    guard let choice = EncoderChoice(settings) else { throw DecodingError("it is no codec of video") }
-    let (context, codec) = try PacketOutput.context(of: choice.name)
-    output = try PacketOutput(context, skipsEnd: false)
+    output = try Self.open(settings)
     guard let frame = av_frame_alloc() else { throw DecodingError(chatbot_av_no_memory()) }
     self.settings = settings
     self.frame = frame
+  }
+
+  private static func open(_ settings: CompositionEncoderSettings) throws(DecodingError) -> PacketOutput {
+    guard let choice = EncoderChoice(settings) else { throw DecodingError("it is no codec of video") }
+    let (context, codec) = try PacketOutput.context(of: choice.name)
+    let output = try PacketOutput(context, skipsEnd: false)
     context.pointee.width = Int32(settings.width)
     context.pointee.height = Int32(settings.height)
     context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
@@ -39,6 +43,7 @@ final class CompositionVideoEncoder {
     for (name, value) in choice.options { av_dict_set(&options, name, value, 0) }
     let code = avcodec_open2(context, codec, &options)
     if code < 0 { throw PacketOutput.error(code) }
+    return output
   }
 
   deinit {
@@ -47,7 +52,36 @@ final class CompositionVideoEncoder {
   }
 
   func opened(in memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> TrackEncoderResponse {
-    try output.opened(delay: 0, in: memory)
+    try output.opened(delay: 0, privateData: try privateDataOfFirstPacket(), in: memory)
+  }
+
+  /// Returns what another encoder of the same settings says with its first packet; nil if the encoder has said it already, or says it
+  /// nowhere.
+  private func privateDataOfFirstPacket() throws(DecodingError) -> [UInt8]? {
+    switch settings.codec {
+    case .av1: break
+    case .h264, .vp8, .vp9, .aac, .opus, .pcmu, .pcma, .g722, .pcm, .text: return nil
+    }
+    let probe = try Self.open(settings)
+    var grey = av_frame_alloc()
+    defer { av_frame_free(&grey) }
+    guard let grey else { throw DecodingError(chatbot_av_no_memory()) }
+    grey.pointee.width = Int32(settings.width)
+    grey.pointee.height = Int32(settings.height)
+    grey.pointee.format = AV_PIX_FMT_YUV420P.rawValue
+    var code = av_frame_get_buffer(grey, 0)
+    if code < 0 { throw DecodingError(code) }
+    let lines = grey.pointee.linesize
+    let planes = [
+      (grey.pointee.data.0, Int(lines.0) * settings.height), (grey.pointee.data.1, Int(lines.1) * settings.height / 2),
+      (grey.pointee.data.2, Int(lines.2) * settings.height / 2),
+    ]
+    for (plane, count) in planes { plane?.update(repeating: 128, count: count) }
+    grey.pointee.pts = 0
+    code = avcodec_send_frame(probe.context, grey)
+    if code >= 0 { code = avcodec_send_frame(probe.context, nil) }
+    if code < 0 { throw PacketOutput.error(code) }
+    return try probe.privateDataOfPacket()
   }
 
   /// Encodes the frame of a slot.
@@ -125,7 +159,7 @@ private struct EncoderChoice {
       // Its constant quality has a limit always: so much that quality decides, as far as a codec of this age can.
       bitrate =
         settings.maximumBitrate
-        ?? max(500_000, settings.width * settings.height * settings.numerator / settings.denominator / 5)
+        ?? max(500_000, settings.width * settings.height * settings.numerator / settings.denominator / 2)
       // A positive speed would follow the time that frames take.
       options = [
         ("crf", "\(min(63, max(4, 16 - 3 * steps)))"), ("deadline", "realtime"), ("cpu-used", "-6"),

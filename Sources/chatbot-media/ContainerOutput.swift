@@ -134,8 +134,9 @@ final class ContainerOutput {
     defer { av_packet_unref(packet) }
     if !bytes.isEmpty { packet.pointee.data.update(from: bytes, count: bytes.count) }
     packet.pointee.stream_index = Int32(given.track)
-    packet.pointee.pts = given.pts
-    packet.pointee.dts = given.dts
+    let shift = Int64(settings.format.stated(track) ? track.delay : 0)
+    packet.pointee.pts = given.pts &+ shift
+    packet.pointee.dts = given.dts &+ shift
     packet.pointee.duration = given.duration
     if given.isKeyframe { packet.pointee.flags |= AV_PKT_FLAG_KEY }
     if given.skipAtEnd > 0 {
@@ -175,6 +176,15 @@ final class ContainerOutput {
 }
 
 extension ContainerFormat {
+  /// Whether players subtract a delay from the times of a track: Matroska has it beside the times, MP4 in an edit list, which the muxer
+  /// derives from the times.
+  fileprivate func stated(_ track: ContainerSettings.Track) -> Bool {
+    switch self {
+    case .mkv, .webm: track.codec.preroll > 0
+    case .mp4, .mov, .m4a, .ogg, .wav: false
+    }
+  }
+
   /// The muxer's name in libavformat.
   fileprivate var muxer: String {
     switch self {

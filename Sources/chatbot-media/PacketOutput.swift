@@ -26,17 +26,35 @@ final class PacketOutput {
   /// Whether there are packets that must be taken before there is another frame.
   var isWaiting: Bool { hasPacket }
 
-  func opened(delay: Int, in memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> TrackEncoderResponse {
-    let size = max(0, Int(context.pointee.extradata_size))
+  /// - Parameter privateData: that of the encoder by default.
+  func opened(
+    delay: Int, privateData: [UInt8]? = nil, in memory: UnsafeMutableRawBufferPointer
+  ) throws(DecodingError) -> TrackEncoderResponse {
+    let data = privateData ?? self.privateData
     let start = TrackEncoderRequest.outputOffset
-    guard size <= MediaLimits.extradataBytes, start + size <= memory.count else {
-      throw DecodingError("its private data has \(size) bytes")
+    guard data.count <= MediaLimits.extradataBytes, start + data.count <= memory.count else {
+      throw DecodingError("its private data has \(data.count) bytes")
     }
-    if size > 0, let data = context.pointee.extradata {
-      UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + size]).copyMemory(
-        from: UnsafeRawBufferPointer(start: data, count: size))
+    UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + data.count]).copyBytes(from: data)
+    return .opened(
+      privateBytes: data.count, frame: delay == 0 ? 0 : Int(max(0, context.pointee.frame_size)), delay: delay)
+  }
+
+  private var privateData: [UInt8] {
+    guard let data = context.pointee.extradata, context.pointee.extradata_size > 0 else { return [] }
+    return Array(UnsafeBufferPointer(start: data, count: Int(context.pointee.extradata_size)))
+  }
+
+  /// The private data that comes with the first packet only: what some encoders know of a stream they say then.
+  func privateDataOfPacket() throws(DecodingError) -> [UInt8] {
+    let code = avcodec_receive_packet(context, packet)
+    if code < 0 { throw Self.error(code) }
+    defer { av_packet_unref(packet) }
+    var size = 0
+    guard let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 else {
+      return privateData
     }
-    return .opened(privateBytes: size, frame: delay == 0 ? 0 : Int(max(0, context.pointee.frame_size)), delay: delay)
+    return Array(UnsafeBufferPointer(start: data, count: size))
   }
 
   func packets(into memory: UnsafeMutableRawBufferPointer) throws(DecodingError) -> TrackEncoderResponse {

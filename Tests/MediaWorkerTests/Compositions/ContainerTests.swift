@@ -104,6 +104,12 @@ struct ContainerTests {
       #expect(frames.count == 90)
       for (number, time) in frames.enumerated() { #expect(abs(time - Double(number) / 30) < 0.0011, "frame \(number)") }
     }
+    // The first packet comes before the first sample that is heard, as far as the unit of the container can say it.
+    let delay = try MadeMedia.sound(wanted.sound, samples: 1).track.delay
+    let listed = try probe(file.path, "-select_streams", "a:0", "-show_packets")
+    let text = ((listed["packets"] as? [[String: Any]])?.first)?["pts_time"] as? String
+    let first = try #require(text.flatMap(Double.init))
+    if wanted.format != .ogg { #expect(abs(first + Double(delay) / 48_000) < 0.0011, "\(first)") }
     let raw = file.folder.file("sound.raw")
     let decoding = try ExternalTool.run(
       "ffmpeg", ["-v", "error", "-i", file.path, "-map", "0:a:0", "-f", "f32le", "-ac", "2", "-ar", "48000", "-y", raw])
@@ -112,11 +118,15 @@ struct ContainerTests {
       Array($0.bindMemory(to: Float.self))
     }
     let given = MadeMedia.tone(samples: 144_000)
-    #expect(abs(decoded.count - given.count) <= 2 * 1_024, "\(decoded.count / 2) samples")
+    #expect(abs(decoded.count - given.count) <= 2 * 2_048, "\(decoded.count / 2) samples")
+    // Matroska does not say that AAC begins with samples that are not heard; their time is negative.
+    let lead = wanted.format == .mkv && wanted.sound == .aac ? delay : 0
     // The phase of the tone tells where the sound is, to the sample.
     let middle = 2 * 48_000..<2 * 52_800
     let errors = [-2, -1, 0, 1, 2].map { shift in
-      middle.reduce(0.0) { sum, index in sum + pow(Double(decoded[index + 2 * shift]) - Double(given[index]), 2) }
+      middle.reduce(0.0) { sum, index in
+        sum + pow(Double(decoded[index + 2 * (shift + lead)]) - Double(given[index]), 2)
+      }
     }
     #expect(errors.min() == errors[2], "\(errors)")
   }
@@ -196,13 +206,13 @@ struct ContainerTests {
     let times = packets.compactMap { ($0["pts_time"] as? String).flatMap(Double.init) }
     #expect(times.contains(0.5) && times.contains(2))
     let text = file.folder.file("chat.vtt")
-    let result = try ExternalTool.run("ffmpeg", ["-v", "error", "-i", file.path, "-map", "0:s:0", "-y", text])
+    let result = try ExternalTool.run(
+      "ffmpeg", ["-v", "error", "-copyts", "-i", file.path, "-map", "0:s:0", "-y", text])
     #expect(result.status == 0, "\(result.errors)")
     let lines = try String(contentsOfFile: text, encoding: .utf8)
     #expect(lines.contains("alice: hello"))
     #expect(lines.contains("00:00.500 --> 00:01.500"))
     #expect(lines.contains("end"))
-    #expect(!lines.contains("<i>1"))
   }
 
   @Test("a file is refused that the container cannot hold, and packets of no track")
