@@ -71,38 +71,3 @@ struct RemuxPlan: Hashable {
     TrackCodec(name: track.codec)?.title ?? track.codec.printable(utf8Bytes: 40)
   }
 }
-
-extension TrackCodec {
-  /// The usual name.
-  package var title: String {
-    switch self {
-    case .h264: "H.264"
-    case .vp8: "VP8"
-    case .vp9: "VP9"
-    case .av1: "AV1"
-    case .aac: "AAC"
-    case .opus: "Opus"
-    case .pcmu: "PCMU"
-    case .pcma: "PCMA"
-    case .g722: "G.722"
-    case .pcm: "PCM"
-    case .text: "text"
-    }
-  }
-
-  /// Whether decoders need parameter sets, which containers state.
-  var hasParameterSets: Bool {
-    switch self {
-    case .h264: true
-    case .vp8, .vp9, .av1, .aac, .opus, .pcmu, .pcma, .g722, .pcm, .text: false
-    }
-  }
-
-  /// Whether a packet says how many samples it has.
-  var hasTicksInPackets: Bool {
-    switch self {
-    case .opus: true
-    case .h264, .vp8, .vp9, .av1, .aac, .pcmu, .pcma, .g722, .pcm, .text: false
-    }
-  }
-}
