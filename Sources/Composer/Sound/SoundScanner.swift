@@ -86,7 +86,7 @@ extension SoundScanner {
   /// Decodes all sound.
   ///
   /// - Parameter progress: called with the time so far after each second; what it throws ends the scan.
-  package func run<Failure>(progress: (Int64) throws(Failure) -> Void = { _ in }) throws(Failure) -> SoundScan {
+  package func run(progress: (Int64) throws -> Void = { _ in }) rethrows -> SoundScan {
     while !isAtEnd {
       advance()
       try progress(time)

@@ -106,8 +106,8 @@ package struct SoundLimiter: Sendable {
       minimumGain = min(minimumGain, factor)
       sample *= Float(factor)
     }
-    // Not a number is less than nothing.
-    sample = sample >= -1 ? min(sample, 1) : -1
+    // What is not a number is silence.
+    sample = sample.isNaN ? 0 : min(max(sample, -1), 1)
     peak = max(peak, abs(sample))
     return sample
   }
