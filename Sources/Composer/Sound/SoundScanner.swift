@@ -84,9 +84,15 @@ package final class SoundScanner {
 
 extension SoundScanner {
   /// Decodes all sound.
+  package func run() -> SoundScan {
+    while !isAtEnd { advance() }
+    return found
+  }
+
+  /// Decodes all sound.
   ///
   /// - Parameter progress: called with the time so far after each second; what it throws ends the scan.
-  package func run(progress: (Int64) throws -> Void = { _ in }) rethrows -> SoundScan {
+  package func run(progress: (Int64) throws -> Void) rethrows -> SoundScan {
     while !isAtEnd {
       advance()
       try progress(time)

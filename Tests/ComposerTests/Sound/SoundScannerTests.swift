@@ -23,7 +23,8 @@ struct SoundScannerTests {
 
   @Test("Who speaks when is found to 20 ms, and the speaker is shown before the first word") func speech() async throws
   {
-    let plan = try await folder().soundPlan()
+    let folder = try await folder()
+    let plan = folder.soundPlan()
     let users = Dictionary(uniqueKeysWithValues: plan.users.enumerated().map { ($1.label, $0) })
     let (anna, bert) = (try #require(users["anna"]), try #require(users["bert"]))
     var times: [Int64] = []
@@ -50,7 +51,8 @@ struct SoundScannerTests {
   }
 
   @Test("Gains bring each user's speech to -20 LUFS") func level() async throws {
-    let plan = try await folder().soundPlan()
+    let folder = try await folder()
+    let plan = folder.soundPlan()
     let gains = SoundScanner(plan, measuresLoudness: true).run().users.map(\.gain)
     let mixer = SoundMixer(plan, gains: gains)
     let samples = Stereo(mixer.next(.max)).left
@@ -62,7 +64,8 @@ struct SoundScannerTests {
   }
 
   @Test("What is settled does not change when the scan goes on") func ahead() async throws {
-    let plan = try await folder().soundPlan()
+    let folder = try await folder()
+    let plan = folder.soundPlan()
     let all = SoundScanner(plan, measuresLoudness: false).run()
     let scanner = SoundScanner(plan, measuresLoudness: false)
     while !scanner.isAtEnd {
