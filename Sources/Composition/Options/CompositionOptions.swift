@@ -55,7 +55,7 @@ package struct CompositionOptions: Sendable, Hashable {
 package struct OutputQuality: Sendable, Hashable {
   package static let range = 1...10
   /// As x264's CRF 23.
-  package static let standard = OutputQuality(clamping: 5)
+  package static let standard = OutputQuality(clamping: 6)
 
   package let value: Int
 

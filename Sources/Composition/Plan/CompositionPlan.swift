@@ -37,8 +37,7 @@ package struct PlannedUser: Sendable, Hashable {
   package var ids: [UntrustedText]
   /// The name; nil if none is known.
   package var name: UntrustedText?
-  /// What is drawn: the name of `--rename`, or the name, or the id; cleaned, at most 40 characters, with a number where two users
-  /// have the same.
+  /// What is drawn: the name of `--rename`, or the name, or the id; cleaned, at most 40 characters.
   package var label: String
   /// When the user is there, in order and without overlaps.
   package var presence: [Range<Int64>]
