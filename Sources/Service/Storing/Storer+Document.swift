@@ -185,6 +185,25 @@ struct FileEventData: Encodable {
   var json: String { get throws { try EventText.json(self) } }
 }
 
+/// The data of `recording.conflict`.
+struct ConflictEventData: Encodable {
+  var attempt: Int64
+  var name: String
+  /// The key that another content has, which stays as it is.
+  var taken: String
+  /// The key that the file got.
+  var object: String
+
+  init(_ record: FileRecord, taken: String) {
+    attempt = record.attempt
+    name = record.name
+    self.taken = taken
+    object = record.object
+  }
+
+  var json: String { get throws { try EventText.json(self) } }
+}
+
 enum EventText {
   /// Returns a value as one line of JSON.
   static func json(_ value: some Encodable) throws -> String {
