@@ -3,6 +3,7 @@ internal import Logging
 internal import Media
 internal import ObjectStore
 internal import SQLStore
+internal import Synchronization
 
 extension Storer {
   /// Stores the folders of attempts, one after the other.
@@ -164,7 +165,10 @@ extension Storer {
         put = try await self.put(source, file.name, below: prefix, of: description.job)
       } catch let error as ObjectStoreError where error.kind == .keyTooLong {
         // Trying again changes nothing: the rest of the recording is stored, and its description says what is missing.
-        logger.error("\(error.description)", metadata: ["job": "\(description.job)"])
+        // The end of the job tries what was refused while it ran.
+        if refusedKeys.withLock({ $0.insert(name).inserted }) {
+          logger.error("\(error.description)", metadata: ["job": "\(description.job)"])
+        }
         unstored.remove(name)
         return .missing(error.description)
       }

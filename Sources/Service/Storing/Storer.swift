@@ -4,6 +4,7 @@ package import Logging
 internal import Media
 package import ObjectStore
 package import SQLStore
+internal import Synchronization
 
 /// Puts the files of jobs into the object store, describes them by `recording.json`, and deletes recordings.
 ///
@@ -61,6 +62,8 @@ package final class Storer: Sendable {
   let spare: SpareSpace?
   let fileLocks = KeyedLocks<UnstoredFiles.Name>()
   let attemptLocks = KeyedLocks<String>()
+  /// The files whose keys are too long, of which the log says so once.
+  let refusedKeys = Mutex<Set<UnstoredFiles.Name>>([])
 
   /// - Parameters:
   ///   - reached: called after each step; what it throws ends the call.
