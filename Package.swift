@@ -233,8 +233,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Console", "Composer", "Composition", "Processes", "Recorder", "Inspection", "LiveSource",
-        "Call", "CallCheck", "CallReport",
+        "Bitstream", "BotPeer", "Console", "Composer", "Composition", "Processes", "Recorder", "Inspection",
+        "LiveSource", "Call", "CallCheck", "CallReport",
         "Room",
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",

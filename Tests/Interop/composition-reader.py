@@ -11,6 +11,7 @@ Usage: composition-reader.py FILE [--shift STREAM=MS]... [--speed STREAM=FACTOR]
   --base            the beginning of the call, in milliseconds since 1970
   --skip, --seconds which part of the file is read
   --region          a rectangle of which brightness and colour in each frame are reported
+  --tone            report the peak, and the amplitude of a tone of so many Hz in each 20 ms
   --frames          report each frame, not only the summary
 
 It prints one JSON object:
@@ -23,9 +24,11 @@ It prints one JSON object:
                         frames with less than 0.7 of the usual contrast, and the one after its end), ages: the least and the
                         greatest of "the frame's time less that of the pattern in it", in ms, and lamp: how often the lamp was not
                         what the time says
-  spread                the greatest difference between the times of two patterns in a frame, in ms, and the frame
+  spread                the greatest difference between the times of two patterns in a frame, in ms, and the frame; wide: in how
+                        many frames it is more than 36 ms
   marks                 by id of a stream: count, ages as above, most and least, in ms
   strange               marks that belong to no stream
+  peak, tones           of the sound with --tone: the greatest absolute value, and the amplitudes of each tone
   regions               of each --region a list with luma, its deviation, blue and red of each frame
 """
 import argparse
@@ -314,6 +317,21 @@ def marks(file, stream, skip, seconds):
         process.wait()
 
 
+def tones(file, frequencies):
+    """The peak of all channels, and the amplitude of each tone in the first channel in each 20 ms."""
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", file, "-map", "0:a:0", "-ac", "2", "-ar", "48000", "-f", "f32le", "-"]
+    samples = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.float32).reshape(-1, 2)
+    count = len(samples) // 960
+    windows = samples[: count * 960, 0].reshape(count, 960)
+    time = np.arange(960) / 48000
+    shape = np.hanning(960)
+    amplitudes = []
+    for frequency in frequencies:
+        wave = np.exp(-2j * np.pi * frequency * time) * shape
+        amplitudes.append([round(float(value), 5) for value in np.abs(windows @ wave) * 2 / shape.sum()])
+    return float(np.abs(samples).max()), amplitudes
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
@@ -323,6 +341,7 @@ def main():
     parser.add_argument("--skip", type=float, default=0)
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--region", action="append", default=[])
+    parser.add_argument("--tone", action="append", type=float, default=[])
     parser.add_argument("--frames", action="store_true")
     options = parser.parse_args()
     shifts = {int(key): float(value) for key, value in (pair.split("=") for pair in options.shift)}
@@ -350,7 +369,7 @@ def main():
 def read_video(options, video, report, regions, moment):
     top, bottom = (int(part) for part in video["r_frame_rate"].split("/"))
     report.update(width=video["width"], height=video["height"], rate=video["r_frame_rate"], codec=video["codec_name"])
-    report["spread"] = {"most": 0, "frame": None}
+    report["spread"] = {"most": 0, "frame": None, "wide": 0}
     if not options.skip:
         report["irregular"] = irregular(options.file, video, top, bottom)
     finder, listed, streams = Finder(), [], report["streams"]
@@ -370,6 +389,7 @@ def read_video(options, video, report, regions, moment):
                 "first": number, "last": number, "count": 0, "places": [], "back": 0, "gone": 0, "dim": [], "lamp": 0,
                 "lowest": 1e12, "highest": -1e12, "now": None})
             before = entry["now"]
+            moments.append(time)
             if before is not None and before[0] == number:
                 entry["twice"] = entry.get("twice", 0) + 1
                 continue
@@ -388,10 +408,12 @@ def read_video(options, video, report, regions, moment):
             age = now - time
             entry["lowest"], entry["highest"] = min(entry["lowest"], age), max(entry["highest"], age)
             entry["now"] = (number, time)
-            moments.append(time)
             shown.append([reading["stream"], reading["time"], *map(int, place.rectangle), round(reading["contrast"])])
-        if moments and max(moments) - min(moments) > report["spread"]["most"]:
-            report["spread"] = {"most": round(max(moments) - min(moments), 3), "frame": number}
+        if moments:
+            spread = max(moments) - min(moments)
+            report["spread"]["wide"] += spread > 36
+            if spread > report["spread"]["most"]:
+                report["spread"].update(most=round(spread, 3), frame=number)
         listed.append(shown)
     if options.frames:
         report["list"] = listed
@@ -400,6 +422,8 @@ def read_video(options, video, report, regions, moment):
 def read_audio(options, audio, report, shifts, speeds):
     report["sound"] = audio["codec_name"]
     report["channels"], report["sampleRate"] = audio["channels"], int(audio["sample_rate"])
+    if options.tone:
+        report["peak"], report["tones"] = tones(options.file, options.tone)
     for position, second in marks(options.file, audio, options.skip, options.seconds):
         position += options.skip
         best = None

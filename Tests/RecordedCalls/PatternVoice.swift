@@ -8,12 +8,16 @@ import Pattern
 final class PatternVoice: SentTrack {
   /// The samples of a packet, at 48 kHz.
   private static let packetSamples = 960
+  /// The pattern's audio repeats after 256 s.
+  private static let packetsInPeriod = 256 * 50
 
   private let audio: SentAudio
   private let clock: SenderClock
   /// When it is sent, in seconds of the call.
   private let span: Range<Double>
   private let encoder: OpusEncoder?
+  /// The packets of one period, so that hours of audio are encoded within seconds; empty where there are tones.
+  private var period: [ByteBuffer] = []
   /// The packets of another codec than Opus, the first at `first`.
   private var octets: [ByteBuffer] = []
   private let pattern: PatternAudio
@@ -28,7 +32,8 @@ final class PatternVoice: SentTrack {
     span = (audio.span ?? stay).clamped(to: stay)
     pattern = PatternAudio(channels: audio.channels)
     let packetsPerSecond = Double(AudioSamples.rate) / Double(Self.packetSamples)
-    first = Int((clock.reading(at: span.lowerBound) * packetsPerSecond).rounded(.up))
+    // Decoded audio is up to 10 ms later than what was encoded, and none is from before the stay.
+    first = Int((clock.reading(at: span.lowerBound + 0.01) * packetsPerSecond).rounded(.up))
     next = first
     guard audio.codec == .opus else {
       encoder = nil
@@ -62,7 +67,7 @@ final class PatternVoice: SentTrack {
     let payload: ByteBuffer
     let ticks: Int64
     if let encoder {
-      payload = try encoder.encode(samples(number, count: 1))
+      payload = try packet(number, of: encoder)
       // Decoded audio is later than what was encoded.
       ticks = start - Int64(encoder.lookahead)
     } else {
@@ -78,6 +83,14 @@ final class PatternVoice: SentTrack {
     return SentPiece(
       time: time, ticks: ticks, codec: audio.codec, payload: payload,
       gap: missing.map { $0.gap.reported($0.packets) })
+  }
+
+  private func packet(_ number: Int, of encoder: OpusEncoder) throws -> ByteBuffer {
+    let repeats = audio.tones.isEmpty
+    if repeats, period.count == Self.packetsInPeriod { return period[(number - first) % Self.packetsInPeriod] }
+    let packet = try encoder.encode(samples(number, count: 1))
+    if repeats { period.append(packet) }
+    return packet
   }
 
   /// Returns the samples of packets.

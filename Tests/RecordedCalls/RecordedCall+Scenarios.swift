@@ -5,12 +5,13 @@ extension RecordedCall {
   package static let scenarios: [String: @Sendable (_ seconds: Double) -> RecordedCall] = [
     "visits": { visits($0) }, "hours": { hours($0) }, "clock": { clockThatIsSet($0) }, "screen": { screen($0) },
     "gaps": { gaps($0) }, "changes": { changes($0) }, "hostile": { hostile($0) }, "crowd": { _ in crowd() },
-    "chorus": { chorus($0) }, "speakers": { speakers($0) }, "four": { cameras(4, seconds: $0) },
+    "chorus": { chorus($0) }, "bursts": { bursts($0) }, "speakers": { speakers($0) },
+    "four": { cameras(4, seconds: $0) },
     "nine": { cameras(9, seconds: $0) }, "sixteen": { fewCameras(of: 16, seconds: $0) },
     "large25": { large(25, seconds: $0) },
   ]
 
-  private static let small = VideoSize(width: 320, height: 240)
+  static let small = VideoSize(width: 320, height: 240)
 
   /// How much the clock of the user with this number, from 0, is ahead: neither marks nor the seconds that they say are confused.
   package static func shift(_ number: Int) -> Int { 10_250 * number }
@@ -67,12 +68,16 @@ extension RecordedCall {
       let isOfBoth = reason == .reconnect || reason == .lost
       return RecordedUser(
         "gap-\(index)", name: reason.rawValue, 0..<seconds, camera: SentVideo(gaps: gap),
-        microphone: SentAudio(gaps: isOfBoth ? gap : []), pattern: UInt16(index + 1), shift: shift(index))
+        microphone: SentAudio(isPattern: index < 4, gaps: isOfBoth ? gap : []), pattern: UInt16(index + 1),
+        shift: index < 4 ? shift(index) : 0)
     }
-    users.append(RecordedUser("dtx", 0..<seconds, microphone: SentAudio(gaps: [SentGap(.dtx, 3..<7)]), pattern: 20))
-    users.append(RecordedUser("no-video", name: "سلمى العربي", 0..<seconds, camera: nil))
+    let quiet = SentAudio(isPattern: false)
+    users.append(
+      RecordedUser(
+        "dtx", 0..<seconds, microphone: SentAudio(isPattern: false, gaps: [SentGap(.dtx, 3..<7)]), pattern: 20))
+    users.append(RecordedUser("no-video", name: "سلمى العربي", 0..<seconds, camera: nil, microphone: quiet))
     users.append(RecordedUser("no-audio", 0..<seconds, microphone: nil, pattern: 21))
-    users.append(RecordedUser("whole", 0..<seconds, pattern: 22))
+    users.append(RecordedUser("whole", 0..<seconds, microphone: quiet, pattern: 22))
     return RecordedCall(users)
   }
 
@@ -141,6 +146,21 @@ extension RecordedCall {
         microphone: SentAudio(bitrate: 128_000, isPattern: false, tones: [tone]))
     }
     return RecordedCall(users)
+  }
+
+  /// One user whose tone is steady, and three who sound at full scale together for 200 ms each second.
+  package static func bursts(_ seconds: Double = 8) -> RecordedCall {
+    func user(_ id: String, _ tone: SentAudio.Tone) -> RecordedUser {
+      RecordedUser(
+        id, 0..<seconds, camera: nil, microphone: SentAudio(bitrate: 128_000, isPattern: false, tones: [tone]))
+    }
+    let bursts = stride(from: 1.0, to: seconds - 0.5, by: 1).map { $0..<$0 + 0.2 }
+    return RecordedCall([
+      user("steady", .init(1_000, amplitude: 0.2, spans: [0..<seconds])),
+      user("burst-1", .init(230, amplitude: 0.9, spans: bursts)),
+      user("burst-2", .init(310, amplitude: 0.9, spans: bursts)),
+      user("burst-3", .init(410, amplitude: 0.9, spans: bursts)),
+    ])
   }
 
   /// Four users of whom one after the other speaks for 4 s.
