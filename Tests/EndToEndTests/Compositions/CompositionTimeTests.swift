@@ -56,7 +56,7 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
-    @Test("two users whose clocks differ are together after two hours, in picture and sound")
+    @Test("two users are together after two hours, in picture and sound")
     func hours() async throws {
       try await Scenario.run("38 hours", limit: .seconds(1_200)) { scenario in
         let call = RecordedCall.hours()
