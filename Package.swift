@@ -326,8 +326,8 @@ let package = Package(
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "Composition", "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes",
-        "DataMessages",
+        "Composition", "Inspection", "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore",
+        "Processes", "DataMessages",
         "S3", "SQLStore", "Service", "Webhooks", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
