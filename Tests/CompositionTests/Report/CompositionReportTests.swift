@@ -1,4 +1,5 @@
 import Composition
+import Foundation
 import JSON
 import Media
 import Testing
@@ -61,6 +62,18 @@ struct CompositionReportTests {
     let text = try report.json
     #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .format })
     #expect(try JSONReader.decode(CompositionReport.self, from: text, within: JSONLimits(depth: 8)) == report)
+  }
+
+  @Test("the example of the document is a report")
+  func document() throws {
+    let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+    let text = try String(contentsOf: repository.appendingPathComponent("docs/compose.md"), encoding: .utf8)
+    let blocks = text.components(separatedBy: "```json\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    let example = try #require(blocks.first { $0.contains("\"losses\"") })
+    let report = try JSONReader.decode(CompositionReport.self, from: example, within: JSONLimits(depth: 8))
+    #expect(report.version == CompositionReport.currentVersion && report.tiles.count == 1)
   }
 
   @Test("a plan as text names users, gaps, places and chapters")
