@@ -40,10 +40,10 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "after a minute without the store everything is stored, once",
+      "after half a minute without the store everything is stored, once",
       .enabled(if: isInstalled && !isWhole, isMissing))
     func shortOutage() async throws {
-      try await run(["away", "60"], "79 short store outage", limit: .seconds(240))
+      try await run(["away", "30"], "79 short store outage", limit: .seconds(120))
     }
 
     @Test(

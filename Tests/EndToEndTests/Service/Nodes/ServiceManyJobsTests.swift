@@ -7,7 +7,7 @@ extension EndToEndWithoutBrowsers {
   @Suite("many jobs over several nodes", .enabled(if: PostgreSQLServer.isInstalled)) struct ServiceManyJobsTests {
     @Test("each job runs on one node, once, and is finished with one description; none is lost")
     func many() async throws {
-      let (jobs, count) = ServiceTestForm.isWhole ? (1_000, 10) : (40, 3)
+      let (jobs, count) = ServiceTestForm.isWhole ? (1_000, 10) : (24, 3)
       try await Scenario.run("205 service \(jobs) jobs over \(count) nodes", limit: .seconds(60 + jobs)) { scenario in
         let database = try PostgreSQLServer()
         defer { database.stop() }
