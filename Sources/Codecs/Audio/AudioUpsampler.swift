@@ -1,24 +1,28 @@
 import Glibc
 
-/// Raises the rate of one channel by an integer factor: a polyphase filter with a delay of 8 input samples. A packet of N samples
-/// always becomes one of N times the factor.
+/// Raises the rate of one channel by an integer factor: a polyphase filter. A packet of N samples always becomes one of N times the
+/// factor.
 struct AudioUpsampler {
   /// The filter's length, in input samples.
-  private static let taps = 16
-
+  private let taps: Int
   private let factor: Int
   /// For each output sample of an input sample: the weights of the newest `taps` input samples, the newest first.
   private let phases: [[Float]]
   /// The last input samples, the newest last.
-  private var history = [Float](repeating: 0, count: taps - 1)
+  private var history: [Float]
 
-  /// - Parameter factor: at least 1.
-  init(factor: Int) {
+  /// - Parameters:
+  ///   - factor: at least 1.
+  ///   - delay: that of the filter in input samples, half its length: the longer, the steeper it is.
+  init(factor: Int, delay: Int = 8) {
     self.factor = max(1, factor)
-    let (factor, center) = (Double(self.factor), Double(Self.taps) / 2)
+    let taps = 2 * max(1, delay)
+    self.taps = taps
+    history = [Float](repeating: 0, count: taps - 1)
+    let (factor, center) = (Double(self.factor), Double(taps) / 2)
     phases = (0..<self.factor).map { phase in
-      let weights = (0..<Self.taps).map { tap -> Double in
-        // The distance between the output sample, 8 input samples ago, and the input sample.
+      let weights = (0..<taps).map { tap -> Double in
+        // The distance between the output sample, `delay` input samples ago, and the input sample.
         let distance = Double(tap) + Double(phase) / factor - center
         // The cutoff is a little below half the input rate.
         let angle = distance * Double.pi * 0.94
@@ -31,19 +35,33 @@ struct AudioUpsampler {
     }
   }
 
+  /// The delay in output samples.
+  var delay: Int { taps / 2 * factor }
+
   /// Returns `factor` times as many samples.
   mutating func raise(_ samples: [Float]) -> [Float] {
     let input = history + samples
     var output = [Float]()
     output.reserveCapacity(samples.count * factor)
-    for index in samples.indices {
-      for weights in phases {
-        var sum: Float = 0
-        for tap in 0..<Self.taps { sum += weights[tap] * input[index + Self.taps - 1 - tap] }
-        output.append(sum)
+    input.withUnsafeBufferPointer { input in
+      for index in samples.indices {
+        for weights in phases {
+          weights.withUnsafeBufferPointer { weights in
+            var sum: Float = 0
+            for tap in 0..<taps { sum += weights[tap] * input[index + taps - 1 - tap] }
+            output.append(sum)
+          }
+        }
       }
     }
-    history = Array(input.suffix(Self.taps - 1))
+    history = Array(input.suffix(taps - 1))
+    return output
+  }
+
+  /// Returns the end of the last samples, ``delay`` output samples, and forgets them.
+  mutating func drain() -> [Float] {
+    let output = raise([Float](repeating: 0, count: taps / 2))
+    history = [Float](repeating: 0, count: taps - 1)
     return output
   }
 }

@@ -8,10 +8,18 @@ package struct FoundRecording: Sendable, Hashable {
   /// The media files, in the order of their segments.
   package var files: [RecordedFile]
 
+  package init(manifest: Manifest? = nil, files: [RecordedFile]) {
+    (self.manifest, self.files) = (manifest, files)
+  }
+
   /// A recording's manifest and its path.
   package struct Manifest: Sendable, Hashable {
-    let path: String
+    package let path: String
     package let content: RecordingManifest
+
+    package init(path: String, content: RecordingManifest) {
+      (self.path, self.content) = (path, content)
+    }
   }
 
   /// Which stream of the participant it is. A recording whose manifest has a number that no judged stream has is a peer of its
@@ -33,11 +41,15 @@ package struct FoundRecording: Sendable, Hashable {
 /// A media file to inspect.
 package struct RecordedFile: Sendable, Hashable {
   /// The path as the user wrote it, or beside the manifest.
-  let path: String
+  package let path: String
   /// The manifest's entry; nil without a manifest, and for a file that was begun after the manifest was last written.
-  var entry: RecordingManifest.File?
+  package var entry: RecordingManifest.File?
   /// The number of its segment, from 1; nil if the recording has only one.
-  var segment: Int?
+  package var segment: Int?
+
+  package init(path: String, entry: RecordingManifest.File? = nil, segment: Int? = nil) {
+    (self.path, self.entry, self.segment) = (path, entry, segment)
+  }
 
   /// The name without the folder.
   package var name: String { path.split(separator: "/").last.map(String.init) ?? path }

@@ -4,24 +4,28 @@ import JSON
 import Media
 
 /// The chat beside a recording, `USER.chat.jsonl`: see docs/data-channels.md.
-struct RecordedChat {
+package struct RecordedChat {
   /// A line of the file.
-  struct Message: Decodable {
+  package struct Message: Decodable, Sendable, Hashable {
     /// In seconds on the axis of the recording.
-    var time: Double
-    var from: String
-    var name: String?
-    var text: String
+    package var time: Double
+    package var from: String
+    package var name: String?
+    package var text: String
+
+    package init(time: Double, from: String, name: String? = nil, text: String) {
+      (self.time, self.from, self.name, self.text) = (time, from, name, text)
+    }
   }
 
   /// The largest file that is read.
   private static let maximumBytes = 16 << 20
 
   /// In the order of their times. Lines that are not messages are left out.
-  let messages: [Message]
+  package let messages: [Message]
 
   /// Reads the chat of a recording; there is none if the file is missing.
-  init(beside recording: FoundRecording) {
+  package init(beside recording: FoundRecording) {
     let path = recording.manifest?.path ?? recording.files.first?.path ?? ""
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
     let name = RecordedName.stem(String(path[folder.endIndex...]))

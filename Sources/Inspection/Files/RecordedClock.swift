@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The wall clock times of recordings: ISO 8601 in UTC with milliseconds.
 package enum RecordedClock {
   /// Parses a text into milliseconds since 1970, or returns nil if it is not a time.
-  static func milliseconds(_ text: String) -> Int64? {
+  package static func milliseconds(_ text: String) -> Int64? {
     let exact = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     let whole = Date.ISO8601FormatStyle()
     guard let date = (try? exact.parse(text)) ?? (try? whole.parse(text)) else { return nil }
@@ -22,13 +22,13 @@ package enum RecordedClock {
 }
 
 /// The times in manifests, in units of `MediaTimebase.rate`. They are untrusted: anyone can have written the file.
-enum RecordedTime {
+package enum RecordedTime {
   /// Converts a manifest's seconds, or returns nil for a value that no recording can have.
-  static func units(_ seconds: Double) -> Int64? {
+  package static func units(_ seconds: Double) -> Int64? {
     guard seconds.isFinite, abs(seconds) <= Double(MediaTimebase.latestHours) * 3_600 else { return nil }
     // Manifests have milliseconds, which are multiples of the unit.
     return Int64((seconds * 1_000).rounded()) * Int64(MediaTimebase.rate / 1_000)
   }
 
-  static func seconds(_ units: Int64) -> Double { Double(units) / Double(MediaTimebase.rate) }
+  package static func seconds(_ units: Int64) -> Double { Double(units) / Double(MediaTimebase.rate) }
 }

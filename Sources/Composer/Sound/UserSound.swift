@@ -1,0 +1,59 @@
+internal import Composition
+internal import MediaWorker
+
+/// The sound of one user, all their streams together, block by block.
+final class UserSound {
+  private let sources: [SoundSource]
+  private var samples: [Float] = []
+
+  /// - Parameter worker: makes a worker of the user, when there is something that is not decoded in this process.
+  init(_ sounds: [PlannedSound], worker: @escaping () -> MediaWorker) {
+    var own: MediaWorker?
+    sources = sounds.map { sound in
+      SoundSource(sound) {
+        let made = own ?? worker()
+        own = made
+        return made
+      }
+    }
+  }
+
+  var undecodedPackets: Int { sources.reduce(0) { $0 + $1.undecodedPackets } }
+  var problems: [String] { sources.flatMap(\.problems) }
+
+  /// Calls `use` with the sound of a range, two channels interleaved, unless nothing is heard in it. The ranges of the calls ascend.
+  func read(_ range: Range<Int64>, _ use: (UnsafeBufferPointer<Float>) -> Void) {
+    let count = range.count * SoundClock.channels
+    var isHeard = false
+    for source in sources {
+      source.read(range) { run in
+        if !isHeard {
+          // The memory is used again.
+          if samples.count == count {
+            samples.withUnsafeMutableBufferPointer { $0.update(repeating: 0) }
+          } else {
+            samples = [Float](repeating: 0, count: count)
+          }
+          isHeard = true
+        }
+        add(run, at: Int(run.start - range.lowerBound) * SoundClock.channels)
+      }
+    }
+    if isHeard { samples.withUnsafeBufferPointer(use) }
+  }
+
+  private func add(_ run: SoundRun, at start: Int) {
+    run.samples.withUnsafeBufferPointer { added in
+      samples.withUnsafeMutableBufferPointer { samples in
+        for index in added.indices { samples[start + index] += added[index] }
+      }
+    }
+  }
+}
+
+extension UserSound {
+  /// Returns the sound of each user of a plan, in its order.
+  static func all(of plan: CompositionPlan, worker: @escaping () -> MediaWorker) -> [UserSound] {
+    plan.users.indices.map { user in UserSound(plan.sounds.filter { $0.user == user }, worker: worker) }
+  }
+}
