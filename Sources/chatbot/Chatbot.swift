@@ -20,6 +20,7 @@ struct Chatbot: AsyncParsableCommand {
       chatbot diagnose --ice-server stun:stun.example
                                                 measure what this machine can reach
       chatbot repair out/                       complete recordings after a crash
+      chatbot remux out/alice.mkv -o alice.mp4  copy a recording into another container
       chatbot serve                             run a room server with its call page
 
       OPTIONS OF A CALL, which “chatbot help call” explains:
@@ -30,7 +31,7 @@ struct Chatbot: AsyncParsableCommand {
     version: ProgramVersion.text,
     subcommands: [
       CallCommand.self, CheckCommand.self, ConfigCommand.self, DiagnoseCommand.self, InspectCommand.self,
-      JobCommand.self, LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self,
+      JobCommand.self, LoadCommand.self, ManualCommand.self, RemuxCommand.self, RepairCommand.self, ServeCommand.self,
       SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)

@@ -44,7 +44,7 @@ package final class SoundMixer {
     let range = min(length, added)..<min(length, added + count)
     if !range.isEmpty {
       for (sound, gain) in zip(sounds, gains) {
-        sound.read(range) { mix.add($0, gain: gain) }
+        sound.read(range) { mix.add($0, heard: $1, gain: gain) }
       }
     }
     added += count

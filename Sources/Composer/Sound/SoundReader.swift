@@ -13,6 +13,11 @@ final class SoundReader {
   let range: Range<Int64>
   private let offset: Int64
   private let track: RecordedTrackReader
+  /// Whether the manifest lists as many gaps as it can, so that it does not tell in which silence a packet lies.
+  private let isGapListFull: Bool
+  /// The frame after the one that is decoded.
+  private var ahead: RecordedFrame?
+  private var hasRead = false
   private let worker: () -> MediaWorker
   private var decoder: AudioDecoder?
   private var placement = SoundPlacement()
@@ -21,6 +26,10 @@ final class SoundReader {
   /// A run that follows the one that was returned last.
   private var waiting: SoundRun?
   private var hasEnded = false
+  /// Whether there was no decoder for a packet.
+  private var isUnavailable = false
+  /// The manifest or the first file, for sentences.
+  private let name: String
 
   private(set) var packets = 0
   private(set) var undecodedPackets = 0
@@ -39,9 +48,12 @@ final class SoundReader {
     range = SoundClock.sample(at: recording.range.lowerBound)..<SoundClock.sample(at: recording.range.upperBound)
     offset = recording.offset
     self.worker = worker
+    let recorded = recording.recording
+    name = RecordedName.shown(recorded.manifest?.path ?? recorded.files.first?.path ?? "")
     var problems: [String] = []
-    let opened = RecordedTrack.opening(.audio, of: recording.recording, problems: &problems)
+    let opened = RecordedTrack.opening(.audio, of: recorded, problems: &problems)
     track = RecordedTrackReader(opened, isForListening: true)
+    isGapListFull = opened.gaps.count >= Self.listedGaps
     self.problems = problems
   }
 
@@ -64,7 +76,10 @@ final class SoundReader {
     if hasEnded { return nil }
     guard let frame = nextFrame() else { return hasEnded ? drain() : nil }
     packets += 1
-    let start = SoundClock.sample(at: offset + frame.time)
+    let (time, isTooLate) = offset.addingReportingOverflow(frame.time)
+    // A year is longer than any composition.
+    guard !isTooLate, abs(time / Int64(MediaTimebase.rate)) < 366 * 86_400 else { return nil }
+    let start = SoundClock.sample(at: time)
     let length = Int64(ticks(of: frame))
     guard start + length + Self.preroll >= range.lowerBound else { return nil }
     if start - Self.preroll > range.upperBound {
@@ -76,8 +91,9 @@ final class SoundReader {
       end = drain()
       prepareDecoder(for: frame.codec)
     }
+    let isNoise = isComfortNoise(frame, at: start, length: length)
     expected = start + length
-    let run = decode(frame, at: start)
+    let run = isNoise ? nil : decode(frame, at: start)
     if let end {
       waiting = run
       return end
@@ -89,12 +105,36 @@ final class SoundReader {
   private static let gap: Int64 = 120
 
   private func nextFrame() -> RecordedFrame? {
-    do throws(MediaFile.ReadError) {
-      if let frame = try track.next() { return frame }
+    if !hasRead { ahead = readFrame() }
+    hasRead = true
+    guard let frame = ahead else {
       hasEnded = true
-    } catch {
-      problems.append("A file of sound ends early: \(error).")
-      hasEnded = problems.count > Self.maximumProblems
+      return nil
+    }
+    ahead = readFrame()
+    return frame
+  }
+
+  /// Whether a packet lies alone between two silences, as the comfort noise of a sender does that sends no silence (DTX).
+  private func isComfortNoise(_ frame: RecordedFrame, at start: Int64, length: Int64) -> Bool {
+    guard isGapListFull, frame.codec == .opus, let expected, start - expected >= Self.silence else { return false }
+    let next = ahead.map { SoundClock.sample(at: offset &+ $0.time) } ?? .max
+    return next - start - length >= Self.silence
+  }
+
+  /// In samples: 100 ms.
+  private static let silence: Int64 = 4_800
+  /// How many gaps a manifest lists.
+  private static let listedGaps = 1_000
+
+  /// Reads the next frame, also after what cannot be read; nil at the end.
+  private func readFrame() -> RecordedFrame? {
+    while problems.count <= Self.maximumProblems {
+      do throws(MediaFile.ReadError) {
+        return try track.next()
+      } catch {
+        problems.append("Sound of “\(name)” is missing, since a file cannot be read to its end: \(error).")
+      }
     }
     return nil
   }
@@ -116,11 +156,21 @@ final class SoundReader {
   }
 
   private func decode(_ frame: RecordedFrame, at start: Int64) -> SoundRun? {
-    guard let decoder, let decoded = try? decoder.decode(frame.content.payload) else {
+    guard let decoder else {
       undecodedPackets += 1
       return nil
     }
-    return placement.place(decoded.samples, at: start)
+    do throws(CodecError) {
+      return placement.place(try decoder.decode(frame.content.payload).samples, at: start)
+    } catch {
+      undecodedPackets += 1
+      // A damaged packet is only counted. That there is no decoder concerns all of them.
+      if error.isUnavailable, !isUnavailable {
+        isUnavailable = true
+        problems.append("Sound of “\(name)” is missing, since it cannot be decoded: \(error.reason).")
+      }
+      return nil
+    }
   }
 
   /// Returns what raising the rate still holds.

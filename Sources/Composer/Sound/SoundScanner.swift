@@ -42,7 +42,7 @@ package final class SoundScanner {
     var levels = [[Float]](repeating: [], count: windows)
     for window in levels.indices { levels[window] = [Float](repeating: 0, count: sounds.count) }
     for (user, sound) in sounds.enumerated() {
-      sound.read(range) { samples in
+      sound.read(range) { samples, _ in
         meters?[user].add(samples)
         for window in 0..<windows {
           levels[window][user] = level(of: samples, in: window, peak: &peaks[user])

@@ -5,6 +5,7 @@ internal import MediaWorker
 final class UserSound {
   private let sources: [SoundSource]
   private var samples: [Float] = []
+  private var heard: [Range<Int>] = []
 
   /// - Parameter worker: makes a worker of the user, when there is something that is not decoded in this process.
   init(_ sounds: [PlannedSound], worker: @escaping () -> MediaWorker) {
@@ -21,25 +22,27 @@ final class UserSound {
   var undecodedPackets: Int { sources.reduce(0) { $0 + $1.undecodedPackets } }
   var problems: [String] { sources.flatMap(\.problems) }
 
-  /// Calls `use` with the sound of a range, two channels interleaved, unless nothing is heard in it. The ranges of the calls ascend.
-  func read(_ range: Range<Int64>, _ use: (UnsafeBufferPointer<Float>) -> Void) {
+  /// Calls `use` with the sound of a range, two channels interleaved, and the parts in which each stream has sound, unless none has.
+  /// The ranges of the calls ascend.
+  func read(_ range: Range<Int64>, _ use: (UnsafeBufferPointer<Float>, [Range<Int>]) -> Void) {
     let count = range.count * SoundClock.channels
-    var isHeard = false
+    heard.removeAll(keepingCapacity: true)
     for source in sources {
       source.read(range) { run in
-        if !isHeard {
+        if heard.isEmpty {
           // The memory is used again.
           if samples.count == count {
             samples.withUnsafeMutableBufferPointer { $0.update(repeating: 0) }
           } else {
             samples = [Float](repeating: 0, count: count)
           }
-          isHeard = true
         }
-        add(run, at: Int(run.start - range.lowerBound) * SoundClock.channels)
+        let start = Int(run.start - range.lowerBound)
+        heard.append(start..<start + run.count)
+        add(run, at: start * SoundClock.channels)
       }
     }
-    if isHeard { samples.withUnsafeBufferPointer(use) }
+    if !heard.isEmpty { samples.withUnsafeBufferPointer { use($0, heard) } }
   }
 
   private func add(_ run: SoundRun, at start: Int) {

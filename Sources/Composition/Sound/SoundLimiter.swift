@@ -3,7 +3,7 @@ internal import Glibc
 /// Holds the peaks of several users below -1 dBFS, without lowering anything else.
 ///
 /// The gain falls linearly within the 5 ms before a peak, and rises within the 100 ms after it, however low it was. Both channels
-/// have the same gain. Where only one user is heard, no gain is requested: their samples stay as they were decoded.
+/// have the same gain. Where there is the sound of one stream only, no gain is requested: its samples stay as they were decoded.
 ///
 /// ```
 ///   required gain ──► minimum of the next 5 ms ──► rises slowly ──► mean of the last 5 ms ──► gain
@@ -47,13 +47,13 @@ package struct SoundLimiter: Sendable {
   }
 
   /// The greatest reduction so far in dB, 0 or more.
-  package var greatestReduction: Double { minimumGain > 0 ? max(0, -20 * log10(minimumGain)) : .infinity }
+  package var greatestReduction: Double { minimumGain < 1 ? -20 * log10(max(minimumGain, 1e-10)) : 0 }
 
   /// Replaces the samples by those `latency` samples before them; before the first one there is silence.
   ///
   /// - Parameters:
   ///   - samples: two channels, interleaved.
-  ///   - voices: how many users are heard in each sample of both channels.
+  ///   - voices: how many streams have sound in each sample of both channels.
   package mutating func process(_ samples: inout [Float], voices: [UInt8]) {
     let count = min(samples.count / SoundClock.channels, voices.count)
     samples.withUnsafeMutableBufferPointer { samples in

@@ -28,18 +28,16 @@ package struct SoundMix: Sendable {
   ///
   /// - Parameters:
   ///   - sound: two channels, interleaved, from the block's start on.
+  ///   - heard: the parts in which a stream has sound, silence included, of each stream, in samples from the block's start.
   ///   - gain: the factor by which it is multiplied.
-  package mutating func add(_ sound: UnsafeBufferPointer<Float>, gain: Float) {
+  package mutating func add(_ sound: UnsafeBufferPointer<Float>, heard: [Range<Int>], gain: Float) {
     let count = min(voices.count, sound.count / SoundClock.channels)
     samples.withUnsafeMutableBufferPointer { samples in
-      voices.withUnsafeMutableBufferPointer { voices in
-        for index in 0..<count {
-          let (left, right) = (sound[2 * index] * gain, sound[2 * index + 1] * gain)
-          if left == 0, right == 0 { continue }
-          samples[2 * index] += left
-          samples[2 * index + 1] += right
-          if voices[index] < 2 { voices[index] += 1 }
-        }
+      for index in 0..<count * SoundClock.channels { samples[index] += sound[index] * gain }
+    }
+    voices.withUnsafeMutableBufferPointer { voices in
+      for range in heard {
+        for index in range.clamped(to: 0..<count) where voices[index] < 2 { voices[index] += 1 }
       }
     }
   }

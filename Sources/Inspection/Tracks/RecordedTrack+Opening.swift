@@ -60,7 +60,8 @@ extension RecordedTrack {
   ) -> Piece? {
     let stored: StoredFile
     do throws(MediaFile.ReadError) {
-      stored = try StoredFile(opening: file.path, accepting: Set(Codec.allCases), kinds: [kind])
+      stored = try StoredFile(
+        opening: file.path, accepting: Set(Codec.allCases), kinds: [kind], maximumGap: MediaTimebase.latest)
     } catch {
       switch error {
       case .noTrack, .noMedia, .empty: break

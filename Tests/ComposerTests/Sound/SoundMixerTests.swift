@@ -174,6 +174,37 @@ struct SoundMixerTests {
     #expect(mixed.difference(from: alone, in: 96_000 + 5_100..<140_000) == 0)
   }
 
+  @Test("Comfort noise between silences is silent, also where the manifest lists no more gaps") func comfortNoise()
+    async throws
+  {
+    let folder = try RecordedFolder()
+    var peer = try SoundPeer.tone("anna", seconds: 1, frequency: 500)
+    let speech = peer.packets
+    peer.reason = .dtx
+    // Two words of 40 ms and silences of 120 ms; then a packet each 400 ms, as encoders send while they send nothing.
+    peer.packets = (0..<1_050).flatMap { _ in speech[10...11] + [ByteBuffer?](repeating: nil, count: 6) }
+    let quiet = Double(peer.packets.count) / 50
+    peer.packets += (0..<5).flatMap { _ in speech[10...10] + [ByteBuffer?](repeating: nil, count: 19) } + speech
+    try await folder.record([peer])
+    #expect(try folder.manifest("anna.json").tracks.first?.gaps.count == 1_000)
+    let samples = mix(folder.soundPlan(quiet - 1..<quiet + 3)).0.left
+    #expect(samples.level(in: 0..<47_000) > 0.05)
+    #expect(samples[48_000..<144_000 - 312].allSatisfy { $0 == 0 })
+    #expect(samples.level(in: 144_000..<191_000) > 0.15)
+  }
+
+  @Test("A microphone that is off for more than an hour is a gap like any other") func longGap() async throws {
+    let folder = try RecordedFolder()
+    var peer = try SoundPeer.telephone("anna", .pcmu, seconds: 2)
+    peer.packets.insert(contentsOf: [ByteBuffer?](repeating: nil, count: 65 * 60 * 50), at: 50)
+    peer.reason = .muted
+    try await folder.record([peer])
+    let (part, report) = mix(folder.soundPlan(3_900..<3_902))
+    #expect(report.problems.isEmpty)
+    #expect(part.left[..<48_000].allSatisfy { $0 == 0 })
+    #expect(part.left.level(in: 48_100..<90_000) > 0.08)
+  }
+
   @Test("A damaged file is a sentence, and the others are heard") func damaged() async throws {
     let folder = try RecordedFolder()
     try await folder.record([

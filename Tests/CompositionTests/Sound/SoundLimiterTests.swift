@@ -14,9 +14,10 @@ struct SoundLimiterTests {
     for start in stride(from: 0, to: count + SoundMix.latency, by: block) {
       let end = min(start + block, count + SoundMix.latency)
       mix.begin(end - start)
-      for user in padded {
+      for (user, sound) in zip(padded, users) {
         let stereo = user[start..<end].flatMap { [$0, $0] }
-        stereo.withUnsafeBufferPointer { mix.add($0, gain: gain) }
+        let heard = 0..<max(0, min(sound.count, end) - start)
+        stereo.withUnsafeBufferPointer { mix.add($0, heard: [heard], gain: gain) }
       }
       let samples = mix.end()
       output += stride(from: 0, to: samples.count, by: 2).map { samples[$0] }
@@ -116,6 +117,13 @@ struct SoundLimiterTests {
     let user: [Float] = [.nan, .infinity, -.infinity, 3, -3, 0.25]
     #expect(mix([user]).samples == [0, 1, -1, 1, -1, 0.25])
     #expect(mix([user, user]).samples.allSatisfy { abs($0) <= 1 })
+  }
+
+  @Test("One user alone is as decoded, and below -1 dBFS where another one is there, who is silent") func silence() {
+    let loud = tone(500, level: 1, seconds: 0.5)
+    let (samples, _) = mix([loud, [Float](repeating: 0, count: 4_800)])
+    #expect(samples[..<4_800].allSatisfy { abs($0) < SoundLimiter.ceiling + 1e-6 })
+    #expect(samples[(4_800 + 5_040)...] == loud[(4_800 + 5_040)...])
   }
 
   @Test("A gain of a user changes that user only") func gains() {
