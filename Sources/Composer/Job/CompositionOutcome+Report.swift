@@ -27,7 +27,13 @@ extension CompositionOutcome {
 
   /// The report of `--report`.
   package func report(of job: CompositionJob) -> CompositionReport {
-    var report = CompositionReport(job.plan, job.options, scan: scan, mix: mix)
+    let losses = tiles.enumerated().flatMap { index, tile in
+      tile.losses.map {
+        CompositionReport.Loss(
+          tile: index, start: $0.start, end: $0.end, cause: $0.isCrash ? .decoderCrashed : .undecodable)
+      }
+    }
+    var report = CompositionReport(job.plan, job.options, scan: scan, mix: mix, losses: losses)
     let known = Set(report.problems.map { UntrustedText($0) })
     report.problems += problems(of: job.plan).filter { !known.contains(UntrustedText($0)) }
     return report
