@@ -255,7 +255,12 @@ case $what in
     fi
     step "The service in its whole form"
     # The suites of the service have names that begin with Service.
-    end_to_end 40 "/Service${name:+.*$name}"
+    end_to_end 60 "/Service${name:+.*$name}"
+    # Those of jobs once more with PostgreSQL and S3 in place of SQLite and a folder, where both can be had.
+    if [[ -n ${CHATBOT_MOTO_PYTHON:-} && -x /usr/lib/postgresql/15/bin/postgres ]]; then
+      step "The service with PostgreSQL and S3"
+      CHATBOT_SERVICE_BACKENDS=cluster end_to_end 60 "/Service(Tests|Kill|End|Pause|Crowd|Storing|Webhook)${name:+.*$name}"
+    fi
     longest
     ;;
   compositions)

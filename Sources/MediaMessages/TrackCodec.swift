@@ -35,6 +35,39 @@ package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// The usual name.
+  package var title: String {
+    switch self {
+    case .h264: "H.264"
+    case .vp8: "VP8"
+    case .vp9: "VP9"
+    case .av1: "AV1"
+    case .aac: "AAC"
+    case .opus: "Opus"
+    case .pcmu: "PCMU"
+    case .pcma: "PCMA"
+    case .g722: "G.722"
+    case .pcm: "PCM"
+    case .text: "text"
+    }
+  }
+
+  /// Whether decoders need parameter sets, which containers state.
+  package var hasParameterSets: Bool {
+    switch self {
+    case .h264: true
+    case .vp8, .vp9, .av1, .aac, .opus, .pcmu, .pcma, .g722, .pcm, .text: false
+    }
+  }
+
+  /// Whether a packet says how many samples it has.
+  package var hasTicksInPackets: Bool {
+    switch self {
+    case .opus: true
+    case .h264, .vp8, .vp9, .av1, .aac, .pcmu, .pcma, .g722, .pcm, .text: false
+    }
+  }
+
   /// FFmpeg's name of the codec, as in ``FileDescription/Track/codec``; nil for text, whose coding depends on the container.
   package var name: String? {
     switch self {
