@@ -102,7 +102,6 @@ let package = Package(
     debian(
       "CFFmpeg", pkgConfig: "libavcodec",
       package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
-    debian("CPango", pkgConfig: "pangoft2", package: "libpango1.0-dev"),
     debian("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     debian("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     .target(name: "CMediaProgram", dependencies: ["CFFmpeg"], path: "Sources/CLibraries/CMediaProgram"),
@@ -110,6 +109,7 @@ let package = Package(
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
     .target(name: "CThreads", path: "Sources/CLibraries/CThreads"),
     .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
+    .target(name: "CPango", path: "Sources/CLibraries/CPango"),
     .target(name: "CProcesses", path: "Sources/CLibraries/CProcesses"),
     .target(name: "CChecksums", path: "Sources/CLibraries/CChecksums"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),

@@ -14,7 +14,7 @@ wanted=
 for purpose in "$@"; do
   case $purpose in
     # The C libraries, and pkg-config to find them.
-    build) wanted="$wanted libavcodec-dev libavformat-dev libavutil-dev libogg-dev libopus-dev libpango1.0-dev libpq-dev libsqlite3-dev libsrtp2-dev libssl-dev libswresample-dev libswscale-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
+    build) wanted="$wanted libavcodec-dev libavformat-dev libavutil-dev libogg-dev libopus-dev libpangocairo-1.0-0 libpq-dev libsqlite3-dev libsrtp2-dev libssl-dev libswresample-dev libswscale-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # The dependencies and the file of a package.
     deb) wanted="$wanted binutils dpkg-dev" ;;
     # A new Debian to install it in.
