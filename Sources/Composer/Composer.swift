@@ -92,7 +92,7 @@ package struct Composer: Sendable {
     video.track = try Self.asking { () throws(MediaWorkerError) in try CompositionEncoder(settings).track }
     var renderer: FrameRenderer?
     var tiles = plan.tiles.map { _ in
-      CompositionOutcome.Tile(decodedFrames: 0, undecodedFrames: 0, crashes: 0, problems: [])
+      CompositionOutcome.Tile(decodedFrames: 0, undecodedFrames: 0, crashes: 0, losses: [], problems: [])
     }
     /// Adds what a renderer that is not used any more has seen.
     func close(_ renderer: FrameRenderer?) {
@@ -179,6 +179,7 @@ extension CompositionOutcome.Tile {
     decodedFrames += other.decodedFrames
     undecodedFrames += other.undecodedFrames
     crashes += other.crashes
+    losses += other.losses
     problems += other.problems.filter { !problems.contains($0) }
   }
 }

@@ -9,6 +9,8 @@ package struct CompositionOutcome: Sendable, Hashable {
     package var undecodedFrames: Int
     /// How often a process that decoded ended.
     package var crashes: Int
+    /// Times of which frames could not be decoded, in order.
+    package var losses: [PictureLoss]
     /// Files that could not be read, or not to their end, a sentence each.
     package var problems: [String]
   }

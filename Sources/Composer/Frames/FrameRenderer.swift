@@ -71,7 +71,7 @@ final class FrameRenderer {
     streams.map {
       CompositionOutcome.Tile(
         decodedFrames: $0.decodedFrames, undecodedFrames: $0.undecodedFrames, crashes: $0.allCrashes,
-        problems: $0.problems)
+        losses: $0.allLosses, problems: $0.problems)
     }
   }
 }

@@ -5,7 +5,7 @@ import MediaMessages
 import NIOCore
 
 /// The sound of a recording, as it is.
-final class CopiedSound: RemuxSource {
+final class CopiedSound: PacketSource {
   let track: ContainerSettings.Track
   private let reader: PacketReader
   private let rate: Int64

@@ -4,7 +4,7 @@ import MediaMessages
 import NIOCore
 
 /// The video of a recording, as it is.
-final class CopiedVideo: RemuxSource {
+final class CopiedVideo: PacketSource {
   /// Units in a second of what is written.
   private static let rate = 90_000
 

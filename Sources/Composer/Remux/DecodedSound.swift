@@ -90,7 +90,7 @@ final class DecodedSound {
 }
 
 /// The sound of a recording, encoded anew.
-final class EncodedSound: RemuxSource {
+final class EncodedSound: PacketSource {
   let track: ContainerSettings.Track
   private let decoded: DecodedSound
   private let encoder: SoundEncoder
@@ -129,7 +129,7 @@ final class EncodedSound: RemuxSource {
 }
 
 /// The sound of a recording as samples of 16 bits.
-final class SampledSound: RemuxSource {
+final class SampledSound: PacketSource {
   let track: ContainerSettings.Track
   private let decoded: DecodedSound
   private var position: Int64 = 0

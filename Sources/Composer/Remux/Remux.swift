@@ -37,7 +37,7 @@ package struct Remux: Sendable {
     }
     let description = try PacketReader.session(file, options.input).description
     let plan = try RemuxPlan(description, options)
-    var sources: [any RemuxSource] = []
+    var sources: [any PacketSource] = []
     var tracks: [String] = []
     if let copied = plan.video {
       let video = try CopiedVideo(file, copied, options)
@@ -58,48 +58,33 @@ package struct Remux: Sendable {
       tracks.append("\(codec.title) from \(name)")
     case nil: break
     }
-    let output = try OutputFile(options.output, overwrites: options.overwrites)
-    let length = try write(sources, to: output)
-    try output.complete()
+    let length = try write(sources)
     return Report(path: options.output, tracks: tracks, length: length, notes: plan.notes)
   }
 
-  private func write(_ sources: [any RemuxSource], to output: OutputFile) throws(RemuxFailure) -> Int64 {
-    let settings = ContainerSettings(format: options.format, tracks: sources.map(\.track))
-    let writer = try asking { () throws(MediaWorkerError) in
-      try ContainerWriter(descriptor: output.descriptor, settings)
+  private func write(_ sources: [any PacketSource]) throws(RemuxFailure) -> Int64 {
+    do {
+      let output = try OutputFile(options.output, overwrites: options.overwrites)
+      let settings = ContainerSettings(format: options.format, tracks: sources.map(\.track))
+      let writer = try ContainerWriter(descriptor: output.descriptor, settings)
+      let end = try writer.write(sources)
+      try output.complete()
+      return Int64(end * Double(MediaTimebase.rate))
+    } catch let failure as RemuxFailure {
+      throw failure
+    } catch let error as MediaWorkerError {
+      throw Self.failure(OutputFailure(error, writing: options.output))
+    } catch let failure as OutputFailure {
+      throw Self.failure(failure)
+    } catch {
+      throw .output("“\(options.output)” cannot be written: \(error).")
     }
-    var next: [EncodedPacket?] = []
-    for source in sources { next.append(try source.next()) }
-    var length: Int64 = 0
-    while true {
-      // The packet that is decoded first.
-      let waiting = sources.indices.filter { next[$0] != nil }
-      guard
-        let index = waiting.min(by: {
-          sources[$0].track.seconds(next[$0]?.dts ?? 0) < sources[$1].track.seconds(next[$1]?.dts ?? 0)
-        }),
-        let packet = next[index]
-      else { break }
-      try asking { () throws(MediaWorkerError) in try writer.write(packet, track: index) }
-      let track = sources[index].track
-      length = max(
-        length, (packet.pts + packet.duration) * Int64(MediaTimebase.rate) / Int64(track.unitDenominator))
-      next[index] = try sources[index].next()
-    }
-    try asking { () throws(MediaWorkerError) in try writer.finish() }
-    return length
   }
 
-  private func asking<Result>(_ body: () throws(MediaWorkerError) -> Result) throws(RemuxFailure) -> Result {
-    do throws(MediaWorkerError) {
-      return try body()
-    } catch {
-      switch error {
-      case .unavailable(let reason): throw .worker(reason.hasSuffix(".") ? reason : "\(reason).")
-      case .ended(let reason): throw .worker("The process that writes “\(options.output)” \(reason).")
-      case .refused(let reason): throw .output("“\(options.output)” cannot be written: \(reason).")
-      }
+  private static func failure(_ failure: OutputFailure) -> RemuxFailure {
+    switch failure.kind {
+    case .worker: .worker(failure.sentence)
+    case .disk, .exists, .busy, .damaged: .output(failure.sentence)
     }
   }
 }

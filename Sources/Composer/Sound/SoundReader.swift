@@ -117,7 +117,7 @@ final class SoundReader {
 
   /// Whether a packet lies alone between two silences, as the comfort noise of a sender does that sends no silence (DTX).
   private func isComfortNoise(_ frame: RecordedFrame, at start: Int64, length: Int64) -> Bool {
-    guard isGapListFull, frame.codec == .opus, let expected, start - expected >= Self.silence else { return false }
+    guard isGapListFull, let expected, start - expected >= Self.silence else { return false }
     let next = ahead.map { SoundClock.sample(at: offset &+ $0.time) } ?? .max
     return next - start - length >= Self.silence
   }
@@ -152,7 +152,7 @@ final class SoundReader {
     } else if decoder?.delay == 0 {
       return
     }
-    placement.begin(delay: codec == .opus ? track.preSkip : Int64(decoder?.delay ?? 0))
+    placement.begin(delay: track.preSkip + Int64(decoder?.delay ?? 0))
   }
 
   private func decode(_ frame: RecordedFrame, at start: Int64) -> SoundRun? {

@@ -181,8 +181,8 @@ struct SoundMixerTests {
     var peer = try SoundPeer.tone("anna", seconds: 1, frequency: 500)
     let speech = peer.packets
     peer.reason = .dtx
-    // Two words of 40 ms and silences of 120 ms; then a packet each 400 ms, as encoders send while they send nothing.
-    peer.packets = (0..<1_050).flatMap { _ in speech[10...11] + [ByteBuffer?](repeating: nil, count: 6) }
+    // Words of 180 ms and silences of 120 ms; then a packet each 400 ms, as encoders send while they send nothing.
+    peer.packets = (0..<1_050).flatMap { _ in speech[10...18] + [ByteBuffer?](repeating: nil, count: 6) }
     let quiet = Double(peer.packets.count) / 50
     peer.packets += (0..<5).flatMap { _ in speech[10...10] + [ByteBuffer?](repeating: nil, count: 19) } + speech
     try await folder.record([peer])

@@ -13,10 +13,9 @@ extension EndToEndWithoutBrowsers {
         defer { database.stop() }
         let url = database.url(try database.makeDatabase())
         let server = try await scenario.server(["--users-per-room", "1001"])
-        // More is reserved for jobs than they use; what is left over waits in the queue of the database.
-        let cluster = try await ServiceNodes.start(
-          scenario, count: count, server, limits: "{minimumFree: 1MB, cpu: 120, requests: 100000}"
-        ) { _ in url }
+        // Two processors carry so many at a time; what is left over waits in the queue of the database.
+        let limits = "{minimumFree: 1MB, cpu: \(ServiceTestForm.count(short: 20, whole: 10)), requests: 100000}"
+        let cluster = try await ServiceNodes.start(scenario, count: count, server, limits: limits) { _ in url }
         let begun = ContinuousClock.now
         var ids: [String] = []
         for number in 0..<jobs {
