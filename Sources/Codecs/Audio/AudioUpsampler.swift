@@ -6,7 +6,7 @@ struct AudioUpsampler {
   /// The filter's length, in input samples.
   private let taps: Int
   private let factor: Int
-  /// For each output sample of an input sample: the weights of the newest `taps` input samples, the newest first.
+  /// For each output sample of an input sample: the weights of the newest `taps` input samples, the newest last.
   private let phases: [[Float]]
   /// The last input samples, the newest last.
   private var history: [Float]
@@ -31,7 +31,7 @@ struct AudioUpsampler {
         return abs(distance) < center ? sinc * window : 0
       }
       let sum = weights.reduce(0, +)
-      return weights.map { Float($0 / sum) }
+      return weights.reversed().map { Float($0 / sum) }
     }
   }
 
@@ -43,19 +43,36 @@ struct AudioUpsampler {
     let input = history + samples
     var output = [Float]()
     output.reserveCapacity(samples.count * factor)
-    input.withUnsafeBufferPointer { input in
+    input.withUnsafeBytes { input in
       for index in samples.indices {
         for weights in phases {
-          weights.withUnsafeBufferPointer { weights in
-            var sum: Float = 0
-            for tap in 0..<taps { sum += weights[tap] * input[index + taps - 1 - tap] }
-            output.append(sum)
-          }
+          output.append(weights.withUnsafeBytes { product(of: $0, and: input, from: index) })
         }
       }
     }
     history = Array(input.suffix(taps - 1))
     return output
+  }
+
+  /// The sum of the products of all weights and as many input samples, eight at a time.
+  private func product(
+    of weights: UnsafeRawBufferPointer, and input: UnsafeRawBufferPointer, from index: Int
+  ) -> Float {
+    let stride = MemoryLayout<Float>.stride
+    var sums = SIMD8<Float>.zero
+    var tap = 0
+    while tap + 8 <= taps {
+      let weight = weights.loadUnaligned(fromByteOffset: tap * stride, as: SIMD8<Float>.self)
+      sums += weight * input.loadUnaligned(fromByteOffset: (index + tap) * stride, as: SIMD8<Float>.self)
+      tap += 8
+    }
+    var sum = sums.sum()
+    while tap < taps {
+      let weight = weights.loadUnaligned(fromByteOffset: tap * stride, as: Float.self)
+      sum += weight * input.loadUnaligned(fromByteOffset: (index + tap) * stride, as: Float.self)
+      tap += 1
+    }
+    return sum
   }
 
   /// Returns the end of the last samples, ``delay`` output samples, and forgets them.
