@@ -44,8 +44,9 @@ struct ManifestTimes: Sendable, Hashable {
   /// How far files of one kind may overlap, and tracks may exceed the recording: 60 s. While a codec changes, one file has the video up to its next
   /// keyframe and the next file has the audio already.
   private static let overlap = 60 * Int64(MediaTimebase.rate)
-  /// The longest time from the beginning of a process to a recording: 10 years, in seconds.
-  private static let longestSession: Double = 3.2e8
+  /// The times from the beginning of a process to a recording that can be, in seconds: up to 10 years, and a little less than zero
+  /// for a frame that came late.
+  private static let sessionOffsets: ClosedRange<Double> = -60...3.2e8
 
   init(_ manifest: RecordingManifest) throws(ImpossibleTime) {
     guard let start = RecordedClock.milliseconds(manifest.start) else {
@@ -89,9 +90,9 @@ struct ManifestTimes: Sendable, Hashable {
 
   private static func session(_ manifest: RecordingManifest) throws(ImpossibleTime) -> InspectionLayout.Session? {
     guard let session = manifest.session else { return nil }
-    guard session.offset.isFinite, (0...longestSession).contains(session.offset) else {
+    guard session.offset.isFinite, sessionOffsets.contains(session.offset) else {
       throw ImpossibleTime(
-        field: "session.offset", clause: "is \(shown(session.offset)) s, and no process has recorded for so long")
+        field: "session.offset", clause: "is \(shown(session.offset)) s, which no process can have")
     }
     return .init(id: session.id, offset: Int64((session.offset * 1_000).rounded()))
   }
