@@ -15,7 +15,7 @@ PACKAGES = scripts/install-debian-packages.sh
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit end-to-end interop soak crashes hostile network service sanitize fuzz bench bench-service overload build install deb lint docs reference format sample clean
+.PHONY: help demo test unit end-to-end interop soak crashes hostile network service compositions sanitize fuzz bench bench-service bench-compose overload build install deb lint docs reference format sample clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ network: ## calls through every pair of NATs and firewalls, direct and relayed, 
 service: ## all tests of the service of jobs, with thousands of requests and many kills; ONLY=ServiceAPI picks some by name
 	@scripts/service.sh $(ONLY)
 
+compositions: ## all tests of composed files in their whole form; ONLY=Resume picks some by name
+	@scripts/test.sh compositions $(ONLY)
+
 sanitize: ## run the tests without browsers under the address and the thread sanitizer; takes an hour
 	@scripts/sanitize.sh
 
@@ -65,6 +68,9 @@ bench: ## CPU time and memory per user at USERS="1 10 50 100", beside a floor in
 
 bench-service: ## what the service of jobs costs and how fast it answers; BINDIR=FOLDER measures built programs; kept in Benchmarks/service.md
 	@BINDIR="$(BINDIR)" scripts/bench-service.sh
+
+bench-compose: ## how fast calls are composed and what that costs, beside ffmpeg; BINDIR=FOLDER measures built programs; kept in Benchmarks/compositions.md
+	@BINDIR="$(BINDIR)" scripts/bench-compose.sh
 
 overload: ## what a recorder of 60 users does with half of the CPU time that it needs; USERS="250 300": what these cost it
 	@scripts/overload.sh $(USERS)

@@ -102,7 +102,6 @@ let package = Package(
     debian(
       "CFFmpeg", pkgConfig: "libavcodec",
       package: "libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"),
-    debian("CPango", pkgConfig: "pangoft2", package: "libpango1.0-dev"),
     debian("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     debian("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     .target(name: "CMediaProgram", dependencies: ["CFFmpeg"], path: "Sources/CLibraries/CMediaProgram"),
@@ -110,6 +109,7 @@ let package = Package(
     .target(name: "CDatagrams", path: "Sources/CLibraries/CDatagrams"),
     .target(name: "CThreads", path: "Sources/CLibraries/CThreads"),
     .target(name: "CFiles", path: "Sources/CLibraries/CFiles"),
+    .target(name: "CPango", path: "Sources/CLibraries/CPango"),
     .target(name: "CProcesses", path: "Sources/CLibraries/CProcesses"),
     .target(name: "CChecksums", path: "Sources/CLibraries/CChecksums"),
     .target(name: "CWebM", path: "Sources/CLibraries/CWebM", linkerSettings: [.linkedLibrary("webm")]),
@@ -215,7 +215,7 @@ let package = Package(
     module(
       "Composer",
       [
-        "Bitstream", "CFiles", "CThreads", "CYUV", "Codecs", "Composition", "FileSource", "Inspection", "JSON", "Media",
+        "Bitstream", "CChecksums", "CFiles", "CThreads", "CYUV", "Codecs", "Composition", "FileSource", "Inspection", "JSON", "Media",
         "MediaMessages", "MediaWorker", "Recorder", "TextDrawing", byteBuffer, logging,
       ]),
     module(
@@ -233,8 +233,8 @@ let package = Package(
     .executableTarget(
       name: "chatbot",
       dependencies: [
-        "Bitstream", "BotPeer", "Console", "Composer", "Composition", "Processes", "Recorder", "Inspection", "LiveSource", "Call", "CallCheck",
-        "CallReport",
+        "Bitstream", "BotPeer", "Console", "Composer", "Composition", "Processes", "Recorder", "Inspection",
+        "LiveSource", "Call", "CallCheck", "CallReport",
         "Room",
         "Load",
         "RoomMessages", "RoomServer", "Signalling", "SignallingAdapters", "SkyRTC", "SocketIO", "Firestore", "WHIP",
@@ -284,6 +284,8 @@ let package = Package(
       name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
       path: "Benchmarks/Instructions", swiftSettings: rules),
     .executableTarget(
+      name: "record-call", dependencies: ["RecordedCalls"], path: "Benchmarks/Compositions", swiftSettings: rules),
+    .executableTarget(
       name: "upload-speed", dependencies: ["ObjectStore", "S3", logging], path: "Benchmarks/Uploads",
       exclude: ["sink.py"], swiftSettings: rules),
     // Programs that use the libraries as other packages do.
@@ -317,11 +319,15 @@ let package = Package(
       dependencies: ["Inspection", "CallCheck", "Codecs", "Media", "Recorder", byteBuffer],
       path: "Tests/InspectionTestSupport", swiftSettings: rules),
     .target(
+      name: "RecordedCalls", dependencies: ["Codecs", "Media", "Pattern", "Recorder", byteBuffer],
+      path: "Tests/RecordedCalls", swiftSettings: rules),
+    .target(
       name: "FuzzTargets",
       dependencies: [
         "Bitstream", "BotPeer", "CallCheck", "Codecs", "FileSource", "ICE", "LiveSource", "Media", "PeerEngine", "RTP",
         "Recorder", "SCTP", "SDP", "Signalling", "SkyRTC", "HTTPTransport", "Janus", "SocketIO", "Firestore", "WHIP",
-        "Composition", "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore", "Processes", "DataMessages",
+        "Composition", "Inspection", "ExecSignalling", "JobProtocol", "JSON", "MediaMessages", "ObjectStore",
+        "Processes", "DataMessages",
         "S3", "SQLStore", "Service", "Webhooks", byteBuffer, embedded, http, webSocket, logging,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
@@ -416,8 +422,8 @@ let package = Package(
     tests(
       of: "Composer",
       [
-        "CThreads", "Codecs", "Composition", "FileSource", "Inspection", "InspectionTestSupport", "Media", "MediaMessages",
-        "MediaWorker", "Pattern", "Recorder", "chatbot-media", byteBuffer,
+        "CThreads", "Codecs", "Composition", "FileSource", "Inspection", "InspectionTestSupport", "Media",
+        "MediaMessages", "MediaWorker", "Pattern", "RecordedCalls", "Recorder", "chatbot-media", byteBuffer,
       ]),
     tests(
       of: "LiveSource",
@@ -463,7 +469,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "TestSupport", "MachineStalls", "NetworkEmulation", "PeerEngine", "BotPeer", "Room", "Signalling", "SkyRTC",
-        "HTTPTransport", "Media", "Codecs", "Pattern", byteBuffer, sockets, http, webSocket, logging,
+        "HTTPTransport", "Media", "Codecs", "Pattern", "RecordedCalls", byteBuffer, sockets, http, webSocket, logging,
       ],
       resources: [.copy("Pages")], swiftSettings: testRules),
   ],

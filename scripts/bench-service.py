@@ -9,14 +9,18 @@ import glob
 import http.client
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from datetime import datetime
 
 TICKS = os.sysconf("SC_CLK_TCK")
+POSTGRESQL = "/usr/lib/postgresql/15/bin"
 
 
 class Failed(Exception):
@@ -26,7 +30,7 @@ class Failed(Exception):
 class Service:
     """A running service with a data folder of its own."""
 
-    def __init__(self, options, name, limits):
+    def __init__(self, options, name, limits, settings=""):
         self.data = os.path.join(options.folder, name)
         os.makedirs(self.data)
         self.port = options.port
@@ -34,7 +38,7 @@ class Service:
         with open(config, "w") as file:
             file.write(
                 f"listen: 127.0.0.1:{self.port}\ndata: {self.data}\nservers:\n  main: {{url: \"{options.rooms_at}\"}}\n"
-                f"limits: {limits}\norphanLimit: 60s\nlog: {{level: warning}}\n"
+                f"limits: {limits}\norphanLimit: 60s\nlog: {{level: warning}}\n{settings}"
             )
         self.log = open(os.path.join(options.folder, name + ".log"), "w")
         self.process = subprocess.Popen(
@@ -127,6 +131,40 @@ class Service:
         self.process.wait(timeout=60)
 
 
+class Database:
+    """A server of PostgreSQL with its own settings, on loopback, as the user postgres if this process is root."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="chatbot-postgresql.")
+        self.account = {}
+        if os.getuid() == 0:
+            shutil.chown(self.folder, "postgres", "postgres")
+            self.account = {"user": "postgres", "group": "postgres", "extra_groups": []}
+        with socket.socket() as end:
+            end.bind(("127.0.0.1", 0))
+            self.port = end.getsockname()[1]
+        self.log = open(os.path.join(self.folder, "log"), "w")
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log, "cwd": self.folder, **self.account}
+        subprocess.run([f"{POSTGRESQL}/initdb", "--pgdata", "data", "--auth", "trust", "--username", "chatbot",
+                        "--encoding", "UTF8", "--locale", "C.UTF-8"], check=True, **quiet)
+        self.process = subprocess.Popen(
+            [f"{POSTGRESQL}/postgres", "-D", "data", "-k", self.folder, "-c", "listen_addresses=127.0.0.1",
+             "-c", f"port={self.port}", "-c", "shared_preload_libraries=pg_stat_statements"], **quiet)
+        self.url = f"postgresql://chatbot@127.0.0.1:{self.port}/postgres"
+        until("database", 30, lambda: subprocess.run(
+            [f"{POSTGRESQL}/pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode == 0)
+
+    def ask(self, statement):
+        return subprocess.run(["psql", "-X", "-q", "-A", "-t", "-d", self.url, "-c", statement], check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=60)
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 def until(what, limit, condition):
     deadline = time.monotonic() + limit
     while not condition():
@@ -197,6 +235,11 @@ class Table:
         self.is_within = self.is_within and value <= bound
         print(f"| {figure} | {value:.2f} {unit}{mark} | {bound:g} {unit} | {how} |")
 
+    def add_rate(self, figure, value, unit, bound, how):
+        mark = "" if value >= bound else " **below**"
+        self.is_within = self.is_within and value >= bound
+        print(f"| {figure} | {value:.0f} {unit}{mark} | at least {bound:g} {unit} | {how} |")
+
     def note(self, figure, text, how):
         print(f"| {figure} | {text} | | {how} |")
 
@@ -255,9 +298,8 @@ def measure_idle(options, table):
     service.end()
 
 
-def measure_submissions(options, table):
-    """Submissions at 50 a second."""
-    service = Service(options, "submissions", "{minimumFree: 1MB}")
+def submissions(options, service, table, where):
+    """Submits jobs at 50 a second."""
     rate, count = 50, 50 * options.seconds
     latencies, problems = [], []
     began = time.monotonic() + 0.5
@@ -283,11 +325,47 @@ def measure_submissions(options, table):
         thread.join()
     if problems:
         raise Failed(f"{len(problems)} of {count} submissions were refused: {problems[0]}")
-    table.add("a submission at 50 a second, 99th percentile", percentile(latencies, 99), "ms", 100,
+    table.add(f"a submission at 50 a second{where}, 99th percentile", percentile(latencies, 99), "ms", 100,
               f"{count} `POST /v1/jobs` of jobs with `startAt`, from when each was due")
-    table.note("a submission at 50 a second, median", f"{percentile(latencies, 50):.2f} ms", "the same")
+    table.note(f"a submission at 50 a second{where}, median", f"{percentile(latencies, 50):.2f} ms", "the same")
+
+
+def measure_submissions(options, table):
+    """Submissions with SQLite."""
+    service = Service(options, "submissions", "{minimumFree: 1MB}")
+    submissions(options, service, table, "")
     service.process.send_signal(signal.SIGUSR2)
     service.process.wait(timeout=20)
+
+
+def measure_database(options, table):
+    """Submissions and a node at rest with PostgreSQL."""
+    if not os.access(f"{POSTGRESQL}/postgres", os.X_OK):
+        table.note("submissions with PostgreSQL, statements of a node at rest", "not measured", "there is no postgresql-15")
+        return
+    database = Database()
+    try:
+        database.ask("CREATE EXTENSION pg_stat_statements")
+        service = Service(options, "database", "{minimumFree: 1MB}", f"node: a\ndatabase: {{url: \"{database.url}\"}}\n")
+        submissions(options, service, table, " with PostgreSQL")
+        # Folders of jobs that have left something here, as those whose copies stay for some time.
+        for job in database.ask("SELECT id FROM jobs LIMIT 200").split():
+            os.makedirs(os.path.join(service.data, "jobs", job))
+        time.sleep(2)
+
+        def statements():
+            return int(database.ask("SELECT COALESCE(SUM(calls), 0) FROM pg_stat_statements "
+                                    "WHERE query NOT LIKE '%pg_stat_statements%'"))
+
+        before, began = statements(), time.monotonic()
+        time.sleep(60)
+        rate = (statements() - before) / (time.monotonic() - began)
+        table.add("statements of a node at rest", rate, "a second", 2,
+                  f"`pg_stat_statements` during 60 s, with {50 * options.seconds} scheduled jobs and 200 folders of jobs")
+        service.process.send_signal(signal.SIGUSR2)
+        service.process.wait(timeout=20)
+    finally:
+        database.end()
 
 
 def measure_pauses(options, table):
@@ -361,6 +439,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--rooms", type=int, default=4)
+    parser.add_argument("--upload-rate", type=int, help="what scripts/bench-uploads.sh has measured, in MB/s of a core")
     options = parser.parse_args()
     started = []
     launch = subprocess.Popen
@@ -373,8 +452,13 @@ def main():
     subprocess.Popen = remembered
     try:
         table = Table()
-        for measure in (measure_idle, measure_submissions, measure_pauses, measure_rooms):
+        for measure in (measure_idle, measure_submissions, measure_database, measure_pauses, measure_rooms):
             measure(options, table)
+        if options.upload_rate is None:
+            table.note("uploads to a store of S3", "not measured", "there is no program upload-speed")
+        else:
+            table.add_rate("uploads to a store of S3 on this machine, of a core", options.upload_rate, "MB/s", 80,
+                           "`scripts/bench-uploads.sh`")
         return 0 if table.is_within else 1
     except (Failed, OSError, subprocess.TimeoutExpired, KeyError, ValueError) as error:
         print(f"bench-service: {error}", file=sys.stderr)

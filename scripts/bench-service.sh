@@ -1,10 +1,12 @@
 #!/bin/bash
 # Measures the service of jobs: what an idle job and the service with many of them cost, how long a submission and a pause take, and
-# what users in rooms of five cost compared with all of them in one process. Prints each figure with its bound and the command that
+# what users in rooms of five cost compared with all of them in one process; submissions and a node at rest with PostgreSQL, where
+# Debian's postgresql-15 is installed; and uploads to a store of S3 (scripts/bench-uploads.sh). Prints each figure with its bound and the command that
 # measured it, and keeps them in Benchmarks/service.md. The exit code is 1 if a figure is beyond its bound.
 #
 # Usage: scripts/bench-service.sh
-#   BINDIR=FOLDER      measures the programs in this folder instead of building those that `make install` installs
+#   BINDIR=FOLDER      measures the programs in this folder instead of building those that `make install` installs; without
+#                      upload-speed in it, uploads are not measured
 #   BENCH_JOBS=100     idle jobs beside which the service is measured
 #   BENCH_SECONDS=20   the time of each measurement of CPU time
 #   BENCH_ROOMS=4      rooms of five users, and as many users in one room
@@ -23,9 +25,20 @@ if [[ -z $programs ]]; then
   scripts/build.sh programs install >&2
   scripts/build.sh service install >&2
   programs=$(scripts/build.sh install --show-bin-path)
+  scripts/build.sh build --product upload-speed >&2
+  uploads=$(scripts/build.sh build --show-bin-path)/upload-speed
 fi
 programs=$(cd "$programs" && pwd)
 for name in chatbot chatbot-service; do [[ -x $programs/$name ]] || fail "there is no $name in $programs."; done
+
+uploads=${uploads:-$programs/upload-speed}
+upload_rate=
+if [[ -x $uploads ]]; then
+  # Below its bound it fails, and the figure stands in the table all the same.
+  UPLOAD_SPEED=$uploads scripts/bench-uploads.sh >"$folder/uploads" || true
+  upload_rate=$(sed -n 's/^MB\/s of a core.*: //p' "$folder/uploads")
+  [[ -n $upload_rate ]] || fail "uploads could not be measured: $(tail -n 1 "$folder/uploads")"
+fi
 
 # The job processes live in sessions of their own and outlive the service.
 end_jobs() {
@@ -59,7 +72,8 @@ status=0
   # shellcheck disable=SC2016 # The backquotes are those of Markdown.
   printf 'Command: `%s`; version %s.\n\n' "${command#BINDIR="$programs" }" "$("$programs/chatbot-service" --version)"
   PYTHONUNBUFFERED=1 python3 scripts/bench-service.py --programs "$programs" --folder "$folder" --port "$port" \
-    --rooms-at "ws://127.0.0.1:$room_port" --jobs "$jobs" --seconds "$seconds" --rooms "$rooms"
+    --rooms-at "ws://127.0.0.1:$room_port" --jobs "$jobs" --seconds "$seconds" --rooms "$rooms" \
+    ${upload_rate:+--upload-rate "$upload_rate"}
 } | tee "$folder/results.md" || status=$?
 [[ $status -le 1 ]] || fail "the figures could not be measured."
 cp "$folder/results.md" "$results"

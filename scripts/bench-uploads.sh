@@ -3,12 +3,16 @@
 # costs the process that uploads. Fails below 80 MB/s of a core.
 #
 # Usage: scripts/bench-uploads.sh [FILES] [MEBIBYTES]
+#   UPLOAD_SPEED=FILE  uses this program instead of building it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 least=80
-scripts/build.sh build --product upload-speed >&2
-program=$(scripts/build.sh build --show-bin-path)/upload-speed
+program=${UPLOAD_SPEED:-}
+if [[ -z $program ]]; then
+  scripts/build.sh build --product upload-speed >&2
+  program=$(scripts/build.sh build --show-bin-path)/upload-speed
+fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/chatbot-uploads.XXXXXX")
 mkfifo "$folder/input"
 python3 Benchmarks/Uploads/sink.py <"$folder/input" >"$folder/endpoint" &

@@ -14,7 +14,7 @@ wanted=
 for purpose in "$@"; do
   case $purpose in
     # The C libraries, and pkg-config to find them.
-    build) wanted="$wanted libavcodec-dev libavformat-dev libavutil-dev libogg-dev libopus-dev libpango1.0-dev libpq-dev libsqlite3-dev libsrtp2-dev libssl-dev libswresample-dev libswscale-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
+    build) wanted="$wanted libavcodec-dev libavformat-dev libavutil-dev libogg-dev libopus-dev libpangocairo-1.0-0 libpq-dev libsqlite3-dev libsrtp2-dev libssl-dev libswresample-dev libswscale-dev libvpx-dev libwebm-dev libyuv-dev pkg-config" ;;
     # The dependencies and the file of a package.
     deb) wanted="$wanted binutils dpkg-dev" ;;
     # A new Debian to install it in.
@@ -25,11 +25,11 @@ for purpose in "$@"; do
     unit) wanted="$wanted ffmpeg mkvtoolnix opus-tools openssl python3" ;;
     # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, other WebRTC stacks and
     # servers of other signalling systems, databases.
-    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils pgbouncer postgresql-15 prometheus util-linux valgrind" ;;
+    test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-numpy python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils pgbouncer postgresql-15 prometheus util-linux valgrind" ;;
     # Another stack, which is compiled here.
     interop) wanted="$wanted golang-github-pion-webrtc.v3-dev golang-go" ;;
     # Tools to create the published file and to compile the floor.
-    bench) wanted="$wanted coturn ffmpeg gcc libc6-dev libsrtp2-dev pkg-config" ;;
+    bench) wanted="$wanted coturn ffmpeg gcc libc6-dev libsrtp2-dev pkg-config python3" ;;
     # Tools to create samples/test.webm.
     sample) wanted="$wanted ffmpeg fonts-dejavu-core" ;;
     *) fail "\"$purpose\" is not one of bench, build, check-deb, deb, demo, interop, sample, test, unit." ;;

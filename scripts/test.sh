@@ -11,6 +11,7 @@
 #        scripts/test.sh crashes [COUNT]     kills this many recorders at random moments, 100 by default, half of them of H.264
 #        scripts/test.sh network             calls through every pair of NATs, direct and relayed
 #        scripts/test.sh hostile [SECONDS]   8 honest bots and one attacker in a room, 1000 s by default
+#        scripts/test.sh compositions [NAME]  all tests of composed files in their whole form, or those with a matching name
 #        scripts/test.sh service [NAME]      all tests of the service of jobs in their whole form, or those with a matching name
 #
 # STRICT=1 fails the run if a single real-time scenario could not be judged on this machine, or passed alone only.
@@ -254,7 +255,20 @@ case $what in
     fi
     step "The service in its whole form"
     # The suites of the service have names that begin with Service.
-    end_to_end 40 "/Service${name:+.*$name}"
+    end_to_end 60 "/Service${name:+.*$name}"
+    # Those of jobs once more with PostgreSQL and S3 in place of SQLite and a folder, where both can be had.
+    if [[ -n ${CHATBOT_MOTO_PYTHON:-} && -x /usr/lib/postgresql/15/bin/postgres ]]; then
+      step "The service with PostgreSQL and S3"
+      CHATBOT_SERVICE_BACKENDS=cluster end_to_end 60 "/Service(Tests|Kill|End|Pause|Crowd|Storing|Webhook)${name:+.*$name}"
+    fi
+    longest
+    ;;
+  compositions)
+    # Without this variable, the tests have the short form that `make test` runs.
+    export CHATBOT_COMPOSITION_TESTS=whole
+    step "Compositions in their whole form"
+    # The suites have names that begin with Composition.
+    end_to_end 60 "/Composition${name:+.*$name}"
     longest
     ;;
   end-to-end)

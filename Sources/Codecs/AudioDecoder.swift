@@ -19,8 +19,9 @@ package final class AudioDecoder {
   /// - Parameters:
   ///   - channels: the number of output channels, 1 or 2, regardless of the packets.
   ///   - worker: decodes what is not decoded in this process; that of the participant whose stream it is. Nil for one of its own.
+  ///   - isPrecise: whether a rate below 48 kHz is raised by a steeper filter, of a longer ``delay``.
   package init(
-    _ codec: Codec, channels: Int = 2, in worker: MediaWorker? = nil
+    _ codec: Codec, channels: Int = 2, in worker: MediaWorker? = nil, isPrecise: Bool = false
   ) throws(CodecError) {
     self.codec = codec
     self.channels = channels
@@ -29,10 +30,28 @@ package final class AudioDecoder {
     case .opus: decoder = .opus(try OpusDecoder(channels: channels))
     case .g722:
       let source = TelephoneDecoder.Source.worker(StreamDecoder(.g722, in: worker ?? MediaWorker()))
-      decoder = .telephone(TelephoneDecoder(name, source, channels: channels))
-    case .pcmu: decoder = .telephone(TelephoneDecoder(name, .table(G711.muLaw), channels: channels))
-    case .pcma: decoder = .telephone(TelephoneDecoder(name, .table(G711.aLaw), channels: channels))
+      decoder = .telephone(TelephoneDecoder(name, source, channels: channels, isPrecise: isPrecise))
+    case .pcmu:
+      decoder = .telephone(TelephoneDecoder(name, .table(G711.muLaw), channels: channels, isPrecise: isPrecise))
+    case .pcma:
+      decoder = .telephone(TelephoneDecoder(name, .table(G711.aLaw), channels: channels, isPrecise: isPrecise))
     case .vp8, .h264, .vp9: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
+    }
+  }
+
+  /// By how much raising the rate makes the output later, in ticks of 48 kHz; 0 for a codec of that rate.
+  package var delay: Int {
+    switch decoder {
+    case .opus: 0
+    case .telephone(let decoder): decoder.delay
+    }
+  }
+
+  /// Returns what ``delay`` still holds of the packets so far; the next packet follows silence. Nil where there is no delay.
+  package func drain() -> AudioSamples? {
+    switch decoder {
+    case .opus: nil
+    case .telephone(let decoder): decoder.drain()
     }
   }
 

@@ -1,7 +1,17 @@
+/// What a worker is for, which decides what the sandbox lets it do. The raw values are those of the messages.
+package enum WorkerKind: UInt8, Sendable, Hashable, CaseIterable {
+  /// Decodes what strangers sent, or encodes in one thread.
+  case decoding = 1
+  /// Encodes frames and sound that this program has made. It has threads.
+  case encoding = 2
+  /// Writes a file whose descriptor it gets.
+  case writing = 3
+}
+
 /// A request to the parent process of the workers. It comes with descriptors where that is said.
 package enum LauncherRequest: Sendable, Hashable {
   /// Forks a worker. With the request come the worker's socket and the memory that it shares.
-  case start
+  case start(WorkerKind)
   /// Ends a worker, if it has not ended by itself, and asks how it ended.
   case end(Int32)
   /// Ends a worker without a response.
@@ -10,7 +20,9 @@ package enum LauncherRequest: Sendable, Hashable {
   package init(parsing bytes: [UInt8]) throws(MessageError) {
     var cursor = try MessageCursor(bytes)
     switch try cursor.byte() {
-    case 1: self = .start
+    case 1:
+      guard let kind = WorkerKind(rawValue: try cursor.byte()) else { throw MessageError("there is no such worker") }
+      self = .start(kind)
     case 2: self = .end(try cursor.signed())
     case 3: self = .forget(try cursor.signed())
     default: throw MessageError("there is no such request")
@@ -21,7 +33,9 @@ package enum LauncherRequest: Sendable, Hashable {
   package var encoded: [UInt8] {
     var writer = MessageWriter()
     switch self {
-    case .start: writer.byte(1)
+    case .start(let kind):
+      writer.byte(1)
+      writer.byte(kind.rawValue)
     case .end(let id):
       writer.byte(2)
       writer.signed(id)

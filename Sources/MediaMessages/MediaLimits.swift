@@ -1,7 +1,7 @@
 /// What the messages of the program `chatbot-media` may say.
 package enum MediaLimits {
   /// The version of the messages. Both programs are of one build; another version is refused.
-  package static let version: UInt8 = 2
+  package static let version: UInt8 = 3
   /// The maximum size of a message, in bytes.
   package static let messageBytes = 512
   /// The size of the memory that the program shares with a worker. Only what is used of it takes memory of the machine.

@@ -16,6 +16,10 @@ package struct MediaRequest: Sendable, Hashable {
     case file(FileRequest)
     /// Encodes.
     case encoder(EncoderRequest)
+    /// Encodes for a composition.
+    case trackEncoder(TrackEncoderRequest)
+    /// Writes a file.
+    case container(ContainerRequest)
     /// Tries what the sandbox refuses; see `chatbot-media --self-test`.
     case attempt(Int)
   }
@@ -47,6 +51,8 @@ package struct MediaRequest: Sendable, Hashable {
     case 6: body = .attempt(try cursor.number(upTo: 1_000))
     case 20: body = .file(try FileRequest(&cursor))
     case 21: body = .encoder(try EncoderRequest(&cursor))
+    case 22: body = .trackEncoder(try TrackEncoderRequest(&cursor))
+    case 23: body = .container(try ContainerRequest(&cursor))
     default: throw MessageError("there is no such request")
     }
     try cursor.end()
@@ -86,6 +92,12 @@ package struct MediaRequest: Sendable, Hashable {
       request.write(to: &writer)
     case .encoder(let request):
       writer.byte(21)
+      request.write(to: &writer)
+    case .trackEncoder(let request):
+      writer.byte(22)
+      request.write(to: &writer)
+    case .container(let request):
+      writer.byte(23)
       request.write(to: &writer)
     case .attempt(let index):
       writer.byte(6)

@@ -9,6 +9,7 @@ package struct MediaResponse: Sendable, Hashable {
     case audio(DecodedAudio)
     case file(FileResponse)
     case encoded(EncoderOutput)
+    case trackEncoder(TrackEncoderResponse)
     /// What an attempt to leave the sandbox returned: 0 if it succeeded, or the number of an error.
     case attempted(Int32)
   }
@@ -34,6 +35,7 @@ package struct MediaResponse: Sendable, Hashable {
     case 6: body = .attempted(try cursor.signed())
     case 20: body = .file(try FileResponse(&cursor))
     case 21: body = .encoded(try EncoderOutput(&cursor))
+    case 22: body = .trackEncoder(try TrackEncoderResponse(&cursor))
     default: throw MessageError("there is no such response")
     }
     try cursor.end()
@@ -60,6 +62,9 @@ package struct MediaResponse: Sendable, Hashable {
     case .encoded(let output):
       writer.byte(21)
       output.write(to: &writer)
+    case .trackEncoder(let response):
+      writer.byte(22)
+      response.write(to: &writer)
     case .attempted(let result):
       writer.byte(6)
       writer.signed(result)

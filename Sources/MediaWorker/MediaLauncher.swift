@@ -78,10 +78,10 @@ package final class MediaLauncher: Sendable {
     fileprivate(set) var isReplaceable: Bool
   }
 
-  func startWorker(isReplaceable: Bool) throws(MediaWorkerError) -> Started {
+  func startWorker(_ kind: WorkerKind, isReplaceable: Bool) throws(MediaWorkerError) -> Started {
     guard Self.counts.withLock({ $0.add(isReplaceable: isReplaceable) }) else { throw Self.isFull }
     do throws(MediaWorkerError) {
-      return try makeWorker(isReplaceable: isReplaceable)
+      return try makeWorker(kind, isReplaceable: isReplaceable)
     } catch {
       Self.counts.withLock { $0.remove(isReplaceable: isReplaceable) }
       throw error
@@ -100,7 +100,7 @@ package final class MediaLauncher: Sendable {
   /// Whether workers that can be replaced are to end, because others need their places.
   static var isCrowded: Bool { counts.withLock(\.isCrowded) }
 
-  private func makeWorker(isReplaceable: Bool) throws(MediaWorkerError) -> Started {
+  private func makeWorker(_ kind: WorkerKind, isReplaceable: Bool) throws(MediaWorkerError) -> Started {
     var ends: [Int32] = [-1, -1]
     guard cmedia_pair(&ends) == 0 else { throw .unavailable("no socket can be opened") }
     defer { close(ends[1]) }
@@ -112,7 +112,7 @@ package final class MediaLauncher: Sendable {
       close(ends[0])
       throw .unavailable("there is no memory to share")
     }
-    let started = ask(.start, with: [ends[1], memory])
+    let started = ask(.start(kind), with: [ends[1], memory])
     guard case .started(let id)? = started.response else {
       close(ends[0])
       munmap(start, MediaLimits.sharedBytes)

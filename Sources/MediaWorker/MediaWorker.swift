@@ -1,7 +1,7 @@
 internal import CMediaSockets
 internal import Glibc
 internal import Media
-internal import MediaMessages
+package import MediaMessages
 internal import NIOCore
 internal import Synchronization
 
@@ -16,13 +16,8 @@ internal import Synchronization
 package final class MediaWorker: Sendable {
   /// After this many crashes nothing more is decoded.
   package static let maximumCrashes = 3
-  /// The maximum CPU time of a request, in nanoseconds.
-  private static let processorTime: Int64 = 2_000_000_000
-  /// How often we look for what a worker does that has not answered, in milliseconds; how often in a row it may have used no CPU time,
-  /// and how often we look at all. A machine may be slow, but a worker that was stopped never answers.
+  /// How often we look for what a worker does that has not answered, in milliseconds.
   private static let interval: Int32 = 500
-  private static let maximumIdle = 10
-  private static let maximumRounds = 60
 
   private struct State {
     var process: MediaLauncher.Started?
@@ -34,10 +29,14 @@ package final class MediaWorker: Sendable {
     var lastNumber: UInt32 = 0
     /// The CPU time of the process after its last response.
     var usedTime: Int64 = 0
+    /// Whether a request waits for ``collect(of:_:)``.
+    var isPending = false
     var decoders = Set<UInt8>()
   }
 
   private let launcher: MediaLauncher
+  private let kind: WorkerKind
+  private let patience: RequestPatience
   private let report: (@Sendable (WorkerNotice) -> Void)?
   private let state = Mutex(State())
   private let spentTime = Atomic(0)
@@ -46,9 +45,15 @@ package final class MediaWorker: Sendable {
 
   /// - Parameters:
   ///   - launcher: starts the process.
+  ///   - kind: what the process is for.
   ///   - report: called with a sentence for the log, when the process crashed or when there is none.
-  package init(_ launcher: MediaLauncher = .background, report: (@Sendable (WorkerNotice) -> Void)? = nil) {
+  package init(
+    _ launcher: MediaLauncher = .background, for kind: WorkerKind = .decoding,
+    report: (@Sendable (WorkerNotice) -> Void)? = nil
+  ) {
     self.launcher = launcher
+    self.kind = kind
+    patience = RequestPatience(of: kind)
     self.report = report
   }
 
@@ -173,6 +178,47 @@ package final class MediaWorker: Sendable {
     }
   }
 
+  /// Sends a request and does not wait. The next request must be ``collect(of:_:)``.
+  ///
+  /// - Parameter write: writes what the request needs into the shared memory.
+  func submit(
+    _ body: MediaRequest.Body, of generation: Int, write: (UnsafeMutableRawBufferPointer) -> Void
+  ) throws(MediaWorkerError) {
+    try state.withLock { state throws(MediaWorkerError) in
+      guard let process = state.process, state.generation == generation else { throw .ended("has ended") }
+      write(process.memory)
+      try transmit(body, with: [], &state)
+      state.isPending = true
+    }
+  }
+
+  /// Gives access to the shared memory while a request is under way.
+  func withMemory(of generation: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) throws(MediaWorkerError) {
+    try state.withLock { state throws(MediaWorkerError) in
+      guard let process = state.process, state.generation == generation else { throw .ended("has ended") }
+      body(process.memory)
+    }
+  }
+
+  /// Waits for the response to a submitted request.
+  ///
+  /// - Parameter read: see ``perform(_:of:with:write:_:)``.
+  /// - Returns: nil if no request was submitted.
+  func collect<Result>(
+    of generation: Int, _ read: (MediaResponse.Body, UnsafeRawBufferPointer) -> Result?
+  ) throws(MediaWorkerError) -> Result? {
+    try state.withLock { state throws(MediaWorkerError) in
+      guard let process = state.process, state.generation == generation else { throw .ended("has ended") }
+      guard state.isPending else { return nil }
+      state.isPending = false
+      let response = try receive(isReplaceable: false, &state)
+      guard let result = read(response, UnsafeRawBufferPointer(process.memory)) else {
+        throw crashed(.garbage, &state)
+      }
+      return result
+    }
+  }
+
   // MARK: The process
 
   private func start(_ state: inout State, isReplaceable: Bool) throws(MediaWorkerError) {
@@ -186,7 +232,7 @@ package final class MediaWorker: Sendable {
       throw .unavailable("its decoder crashed \(state.crashes) times")
     }
     do throws(MediaWorkerError) {
-      state.process = try launcher.startWorker(isReplaceable: isReplaceable)
+      state.process = try launcher.startWorker(kind, isReplaceable: isReplaceable)
     } catch {
       if let report, let reason = launcher.takeReasonOfAbsence(isReplaceable: isReplaceable) {
         report(
@@ -199,20 +245,33 @@ package final class MediaWorker: Sendable {
     state.generation += 1
     state.decoders = []
     state.usedTime = 0
+    state.isPending = false
   }
 
   private func send(
     _ body: MediaRequest.Body, with descriptors: [Int32] = [], isReplaceable: Bool = false, _ state: inout State
   ) throws(MediaWorkerError) -> MediaResponse.Body {
+    try transmit(body, with: descriptors, &state)
+    return try receive(isReplaceable: isReplaceable, &state)
+  }
+
+  private func transmit(
+    _ body: MediaRequest.Body, with descriptors: [Int32], _ state: inout State
+  ) throws(MediaWorkerError) {
     guard let process = state.process else { throw .unavailable("there is no process") }
-    let before = state.usedTime
-    var now = before
-    defer { if !isReplaceable { spentTime.wrappingAdd(Int(max(0, now - before)), ordering: .relaxed) } }
     state.lastNumber &+= 1
     let bytes = MediaRequest(state.lastNumber, body).encoded
     guard cmedia_send(process.socket, bytes, bytes.count, descriptors, Int32(descriptors.count)) == 0 else {
       throw crashed(.end, &state)
     }
+  }
+
+  /// Waits for the response to the last request.
+  private func receive(isReplaceable: Bool, _ state: inout State) throws(MediaWorkerError) -> MediaResponse.Body {
+    guard let process = state.process else { throw .unavailable("there is no process") }
+    let before = state.usedTime
+    var now = before
+    defer { if !isReplaceable { spentTime.wrappingAdd(Int(max(0, now - before)), ordering: .relaxed) } }
     var response = [UInt8](repeating: 0, count: MediaLimits.messageBytes)
     var received: Int
     var (idle, used, rounds) = (0, before, 0)
@@ -220,15 +279,15 @@ package final class MediaWorker: Sendable {
       received = cmedia_receive(process.socket, &response, response.count, Self.interval, nil, nil)
       guard received == -Int(ETIMEDOUT) else { break }
       now = cmedia_processor_time(process.id)
-      if now - before > Self.processorTime { throw crashed(.excess, &state) }
+      if now - before > patience.processorTime { throw crashed(.excess, &state) }
       (idle, used, rounds) = (now > used ? 0 : idle + 1, now, rounds + 1)
-    } while idle < Self.maximumIdle && rounds < Self.maximumRounds
+    } while idle < patience.maximumIdle && rounds < patience.maximumRounds
     if received == -Int(ETIMEDOUT) { throw unresponsive(&state) }
     guard received > 0 else { throw crashed(received == -Int(EMSGSIZE) ? .garbage : .end, &state) }
     guard let parsed = try? MediaResponse(parsing: Array(response.prefix(received))), parsed.number == state.lastNumber
     else { throw crashed(.garbage, &state) }
     now = cmedia_processor_time(process.id)
-    if now - before > Self.processorTime { throw crashed(.excess, &state) }
+    if now - before > patience.processorTime { throw crashed(.excess, &state) }
     state.usedTime = now
     if case .failed(let reason) = parsed.body { throw .refused(reason) }
     return parsed.body
@@ -244,11 +303,11 @@ package final class MediaWorker: Sendable {
     case silence
 
     /// A clause; nil if the exit says it.
-    var clause: String? {
+    func clause(_ patience: RequestPatience) -> String? {
       switch self {
       case .end: nil
       case .garbage: "sent garbage"
-      case .excess: "needed more than 2 s of CPU time for a frame"
+      case .excess: "needed more than \(patience.processorTime / 1_000_000_000) s of CPU time for a frame"
       case .silence: "did not answer"
       }
     }
@@ -269,7 +328,7 @@ package final class MediaWorker: Sendable {
     state.crashes += 1
     let exit = launcher.end(process)
     if fault.isSuspect(exit) { state.isSuspect = true }
-    let clause = fault.clause ?? "\(exit)"
+    let clause = fault.clause(patience) ?? "\(exit)"
     let rest =
       if state.crashes < Self.maximumCrashes {
         ""

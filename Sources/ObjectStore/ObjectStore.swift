@@ -33,6 +33,9 @@ package protocol ObjectStore: Sendable {
   /// The scheme, the host and the port of all links; nil if the store has no links. No request is made for it.
   var linkOrigin: String? { get }
 
+  /// The longest key that the store takes, in bytes.
+  var maximumKeyBytes: Int { get }
+
   /// A sentence that says why the store refuses what is asked: rights, credentials, a wrong region. Nil while it refuses nothing.
   /// It needs an operator, so the service shows it at once.
   var problem: String? { get }
@@ -47,6 +50,7 @@ package protocol ObjectStore: Sendable {
 extension ObjectStore {
   package func link(to key: ObjectKey, validFor lifetime: Duration) async throws -> String? { nil }
   package var linkOrigin: String? { nil }
+  package var maximumKeyBytes: Int { ObjectKey.maximumBytes }
   package var problem: String? { nil }
   package func probe() async throws {}
 }

@@ -17,6 +17,8 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case busy
     /// The store refuses it until an operator changes something: rights, credentials, the region.
     case refused
+    /// The key is longer than the store takes. Trying again changes nothing.
+    case keyTooLong
     case storage
   }
 

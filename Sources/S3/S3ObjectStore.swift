@@ -39,8 +39,22 @@ package final class S3ObjectStore: ObjectStore {
 
   package var problem: String? { caller.problem }
 
+  /// The prefix is a part of the keys in the bucket.
+  package var maximumKeyBytes: Int {
+    ObjectKey.maximumBytes - (configuration.prefix.map { $0.text.utf8.count + 1 } ?? 0)
+  }
+
   /// The key in the bucket.
-  private func key(_ key: ObjectKey) -> String { configuration.prefix.map { "\($0)/\(key)" } ?? key.text }
+  ///
+  /// - Throws: an `ObjectStoreError` of the kind `keyTooLong`; the store is not asked.
+  private func key(_ key: ObjectKey) throws(ObjectStoreError) -> String {
+    guard key.text.utf8.count <= maximumKeyBytes else {
+      throw ObjectStoreError(
+        .keyTooLong,
+        "The key \(key) has more than the \(maximumKeyBytes) bytes that are left behind the prefix of the store.")
+    }
+    return configuration.prefix.map { "\($0)/\(key)" } ?? key.text
+  }
 
   private func translated<Result>(_ key: ObjectKey?, _ body: () async throws -> Result) async throws -> Result {
     do {
@@ -54,14 +68,15 @@ package final class S3ObjectStore: ObjectStore {
 
   package func put(_ file: SourceFile, at key: ObjectKey) async throws -> StoredObject {
     let start = MonotonicInstant.now
+    let name = try self.key(key)
     let plan = try await BlockingWork.run("digest", niceness: 10, within: .seconds(30) + .seconds(file.size >> 20)) {
       try UploadPlan(file)
     }
     try await translated(key) {
       if plan.parts.isEmpty {
-        try await uploader.put(.file(file, 0..<plan.object.bytes), plan.object, at: self.key(key))
+        try await uploader.put(.file(file, 0..<plan.object.bytes), plan.object, at: name)
       } else {
-        try await uploader.putInParts(file, plan, at: self.key(key), noteKey: key)
+        try await uploader.putInParts(file, plan, at: name, noteKey: key)
       }
     }
     caller.note(.uploaded(bytes: plan.object.bytes, duration: .now - start))
@@ -70,8 +85,9 @@ package final class S3ObjectStore: ObjectStore {
 
   package func put(_ bytes: [UInt8], at key: ObjectKey) async throws -> StoredObject {
     let start = MonotonicInstant.now
+    let name = try self.key(key)
     let object = StoredObject(bytes: Int64(bytes.count), sha256: ObjectDigest.hex(of: bytes))
-    try await translated(key) { try await uploader.put(.bytes(bytes), object, at: self.key(key)) }
+    try await translated(key) { try await uploader.put(.bytes(bytes), object, at: name) }
     caller.note(.uploaded(bytes: object.bytes, duration: .now - start))
     return object
   }
@@ -79,7 +95,7 @@ package final class S3ObjectStore: ObjectStore {
   // MARK: Reading
 
   package func open(_ key: ObjectKey) async throws -> any ObjectReader {
-    let name = self.key(key)
+    let name = try self.key(key)
     return try await translated(key) {
       guard let found = try await uploader.head(name, patience: S3ObjectReader.patience) else {
         throw ObjectStoreError(.missing, "There is no object \(key).")
@@ -93,7 +109,7 @@ package final class S3ObjectStore: ObjectStore {
 
   /// - Throws: an `ObjectStoreError`, also if there are more than 100,000.
   package func keys(below prefix: ObjectKey) async throws -> [ObjectKey] {
-    let below = self.key(prefix) + "/"
+    let below = try self.key(prefix) + "/"
     let own = configuration.prefix.map { $0.text.utf8.count + 1 } ?? 0
     return try await translated(prefix) {
       var keys: [ObjectKey] = []
@@ -132,7 +148,7 @@ package final class S3ObjectStore: ObjectStore {
   // MARK: Deleting
 
   package func delete(_ key: ObjectKey) async throws {
-    let name = self.key(key)
+    let name = try self.key(key)
     try await translated(key) {
       try await uploader.forget(key, name, plan: nil)
       _ = try await caller.perform(.delete(name), patience: S3ObjectReader.patience)
@@ -141,17 +157,19 @@ package final class S3ObjectStore: ObjectStore {
 
   // MARK: Probing
 
-  /// Stores, lists, reads and deletes a small object, and finds out whether the store writes conditionally. To be called at the
-  /// start, and now and then while there is a ``problem``.
+  /// Stores, lists, reads and deletes a small object, and finds out whether the store writes conditionally. Removes such objects that
+  /// a test has left behind which was ended. To be called at the start, and now and then while there is a ``problem``.
   ///
   /// - Throws: an `ObjectStoreError`, of the kind `refused` if an operator must change something, which ``problem`` also says.
   package func probe() async throws {
     let text = "A test of the service chatbot, which deletes this object.\n"
     let bytes = Array(text.utf8)
-    let name = "chatbot-probe/\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-    guard let key = ObjectKey(name) else { return }
+    let now = timing.now()
+    guard let folder = ObjectKey(S3Probe.folder), let key = folder.appending(S3Probe.name(at: now)) else { return }
+    let probe = S3Probe(uploader: uploader, caller: caller)
     try await translated(nil) {
-      try await S3Probe(uploader: uploader, caller: caller).run(self.key(key), bytes)
+      try await probe.run(try self.key(key), bytes)
+      try await probe.removeLeftovers(below: try self.key(folder) + "/", at: now)
     }
   }
 }

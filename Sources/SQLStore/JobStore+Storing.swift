@@ -15,11 +15,12 @@ extension JobStore {
   ///
   /// - Parameters:
   ///   - event: the data of the event `recording.file`, a JSON object; nil for no event.
+  ///   - conflicts: the data of events `recording.conflict` that come before it.
   ///   - check: called before the transaction ends.
   /// - Returns: whether it was noted now.
   @discardableResult
   package func note(
-    _ file: FileRecord, ofAttempt attemptID: String, event: String?,
+    _ file: FileRecord, ofAttempt attemptID: String, event: String?, conflicts: [String] = [],
     check: @escaping @Sendable () throws -> Void = {}
   ) async throws -> Bool {
     try await connection.transaction { transaction in
@@ -36,6 +37,9 @@ extension JobStore {
           .text(file.kind), .text(file.user), .integer(file.stream), .integer(file.segment), .integer(file.start),
           .integer(file.duration), .integer(file.bytes), .text(file.sha256),
         ])
+      if !rows.isEmpty {
+        for data in conflicts { try transaction.append(.recordingConflict, of: file.job, data: data) }
+      }
       if !rows.isEmpty, let event { try transaction.append(.recordingFile, of: file.job, data: event) }
       try check()
       return !rows.isEmpty

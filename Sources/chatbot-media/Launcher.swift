@@ -10,7 +10,16 @@ struct Launcher {
   static let inheritedSocket: Int32 = 3
 
   /// What a worker may use.
-  static let limits = cmediaprogram_limits(memory: 512 << 20, descriptors: 16)
+  static func limits(of kind: WorkerKind) -> cmediaprogram_limits {
+    switch kind {
+    case .decoding: cmediaprogram_limits(memory: 512 << 20, descriptors: 16, file: 0, has_threads: 0, writes: 0)
+    // The largest frames, and those that the encoders keep in order to look ahead.
+    case .encoding: cmediaprogram_limits(memory: 2 << 30, descriptors: 16, file: 0, has_threads: 1, writes: 0)
+    // The index of a day in memory.
+    case .writing:
+      cmediaprogram_limits(memory: 2 << 30, descriptors: 16, file: UInt64.max, has_threads: 0, writes: 1)
+    }
+  }
 
   private let socket: Int32
   private var children: Set<Int32> = []
@@ -56,7 +65,7 @@ struct Launcher {
   private static func problemOfConfinement() -> String? {
     let parent = getpid()
     let child = cmediaprogram_fork()
-    if child == 0 { _exit(cmediaprogram_confine(inheritedSocket, parent, limits)) }
+    if child == 0 { _exit(cmediaprogram_confine(inheritedSocket, parent, limits(of: .decoding))) }
     guard child > 0 else { return String(cString: strerror(-child)) }
     let result = cmediaprogram_wait(child)
     if result == 0 { return nil }
@@ -65,9 +74,9 @@ struct Launcher {
 
   private mutating func answer(_ request: LauncherRequest?, _ descriptors: [Int32]) -> LauncherResponse? {
     switch request {
-    case .start:
+    case .start(let kind):
       guard descriptors.count == 2 else { return .failed(reason: "there is no socket and memory") }
-      return start(worker: descriptors[0], memory: descriptors[1])
+      return start(kind, worker: descriptors[0], memory: descriptors[1])
     case .end(let child):
       guard children.remove(child) != nil else { return .failed(reason: "\(child) is no worker") }
       return .ended(cmediaprogram_end(child))
@@ -79,11 +88,11 @@ struct Launcher {
     }
   }
 
-  private mutating func start(worker socket: Int32, memory: Int32) -> LauncherResponse {
+  private mutating func start(_ kind: WorkerKind, worker socket: Int32, memory: Int32) -> LauncherResponse {
     guard children.count < MediaLimits.processes else { return .failed(reason: "there are too many workers") }
     let parent = getpid()
     let child = cmediaprogram_fork()
-    if child == 0 { Worker.run(socket: socket, memory: memory, parent: parent, isConfined: true) }
+    if child == 0 { Worker.run(socket: socket, memory: memory, parent: parent, kind) }
     guard child > 0 else { return .failed(reason: "no process can be started: error \(-child)") }
     children.insert(child)
     return .started(child)

@@ -1,7 +1,8 @@
 import CMediaProgram
 import Glibc
+import MediaMessages
 
-/// The program that decodes for `chatbot`, and the only one that links FFmpeg. It reads nothing but the socket with which it is
+/// The program that decodes and encodes for `chatbot`, and the only one that links FFmpeg. It reads nothing but the socket with which it is
 /// started: docs/security.md.
 @main
 enum MediaProgram {
@@ -12,15 +13,21 @@ enum MediaProgram {
       var launcher = Launcher(socket: Launcher.inheritedSocket)
       launcher.run()
     case ["--self-test"]:
-      exit(SelfTest.run(isConfined: true) ? 0 : 1)
+      exit(SelfTest.run(.decoding) ? 0 : 1)
+    case ["--self-test", "--encoding"]:
+      exit(SelfTest.run(.encoding) ? 0 : 1)
+    case ["--self-test", "--writing"]:
+      exit(SelfTest.run(.writing) ? 0 : 1)
     case ["--self-test", "--without-sandbox"]:
-      exit(SelfTest.run(isConfined: false) ? 0 : 1)
+      exit(SelfTest.run(nil) ? 0 : 1)
     default:
       print(
         """
         chatbot-media decodes and encodes media for chatbot, which starts it.
 
         --self-test                      show what a sandboxed process cannot do
+        --self-test --encoding           the same for one that encodes a composition: it has threads
+        --self-test --writing            the same for one that writes a file whose descriptor it gets
         --self-test --without-sandbox    show that it can, without the sandbox
         """)
       exit(64)

@@ -8,10 +8,11 @@ import MediaMessages
 enum SelfTest {
   private static let patience: Int32 = 5_000
 
+  /// - Parameter kind: of the worker that tries; nil for one without a sandbox.
   /// - Returns: whether every attempt was refused.
-  static func run(isConfined: Bool) -> Bool {
+  static func run(_ kind: WorkerKind?) -> Bool {
     Launcher.prepare()
-    if isConfined {
+    if kind != nil {
       let steps = cmediaprogram_isolate()
       print("namespaces: \(steps & 1 != 0 ? "own" : "not allowed here")")
       print("file system: \(steps & 2 != 0 ? "empty" : "not allowed here")")
@@ -19,7 +20,7 @@ enum SelfTest {
     var isSafe = true
     var index: Int32 = 0
     while let name = cmediaprogram_attempt_name(index) {
-      let result = attempt(index, isConfined: isConfined)
+      let result = attempt(index, kind)
       print("\(String(cString: name)): \(result ?? "done")")
       isSafe = isSafe && result != nil
       index += 1
@@ -28,14 +29,14 @@ enum SelfTest {
   }
 
   /// - Returns: how the attempt failed; nil if it succeeded.
-  private static func attempt(_ index: Int32, isConfined: Bool) -> String? {
+  private static func attempt(_ index: Int32, _ kind: WorkerKind?) -> String? {
     var ends: [Int32] = [-1, -1]
     guard cmedia_pair(&ends) == 0 else { return nil }
     let memory = cmedia_memory(MediaLimits.sharedBytes)
     let parent = getpid()
     fflush(nil)
     let child = cmediaprogram_fork()
-    if child == 0 { Worker.run(socket: ends[1], memory: memory, parent: parent, isConfined: isConfined) }
+    if child == 0 { Worker.run(socket: ends[1], memory: memory, parent: parent, kind) }
     close(ends[1])
     close(memory)
     defer { close(ends[0]) }

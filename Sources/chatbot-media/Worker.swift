@@ -3,12 +3,14 @@ import CMediaSockets
 import Glibc
 import MediaMessages
 
-/// A worker: decodes for one participant, inside the sandbox.
+/// A worker: decodes for one participant, encodes, or writes a file, inside the sandbox.
 struct Worker {
   private let socket: Int32
   private let memory: UnsafeMutableRawBufferPointer
   private var file: FileInput?
   private var encoder: FrameEncoder?
+  private var trackEncoder: TrackEncoder?
+  private var container: ContainerOutput?
   private var decoders = [(any FrameDecoder)?](repeating: nil, count: MediaLimits.decoders)
 
   /// The exit codes of a worker that could not start.
@@ -18,14 +20,16 @@ struct Worker {
   }
 
   /// Serves requests until the other side closes. Called in the child process.
-  static func run(socket: Int32, memory: Int32, parent: Int32, isConfined: Bool) -> Never {
+  ///
+  /// - Parameter kind: what the sandbox lets it do; nil without a sandbox.
+  static func run(socket: Int32, memory: Int32, parent: Int32, _ kind: WorkerKind?) -> Never {
     guard cmedia_is_memory(memory, MediaLimits.sharedBytes) != 0,
       let start = cmediaprogram_map(memory, MediaLimits.sharedBytes)
     else { _exit(ExitCode.noMemory) }
     close(memory)
-    if isConfined, cmediaprogram_confine(socket, parent, Launcher.limits) != 0 { _exit(ExitCode.noSandbox) }
+    if let kind, cmediaprogram_confine(socket, parent, Launcher.limits(of: kind)) != 0 { _exit(ExitCode.noSandbox) }
     var worker = Worker(
-      socket: isConfined ? Launcher.inheritedSocket : socket,
+      socket: kind != nil ? Launcher.inheritedSocket : socket,
       memory: UnsafeMutableRawBufferPointer(start: start, count: MediaLimits.sharedBytes))
     worker.serve()
     _exit(0)
@@ -76,6 +80,11 @@ struct Worker {
         guard let encoder else { throw DecodingError("there is no encoder") }
         let output = try encoder.encode(time: time, bitrate: bitrate, isKeyframe: isKeyframe, in: memory)
         return output.map { .encoded($0) } ?? .done
+      case .trackEncoder(let request):
+        return .trackEncoder(try answer(request))
+      case .container(let request):
+        try answer(request, descriptor)
+        return .done
       case .attempt(let index):
         return .attempted(cmediaprogram_attempt(Int32(clamping: index)))
       }
@@ -105,6 +114,47 @@ struct Worker {
       return .done
     case .packets(let wantsBytes): return .file(try file.packets(wantsBytes: wantsBytes, into: memory))
     case .decode: return .file(try file.decode(into: memory))
+    }
+  }
+
+  private mutating func answer(_ request: TrackEncoderRequest) throws(DecodingError) -> TrackEncoderResponse {
+    switch request {
+    case .openVideo(let settings):
+      trackEncoder = nil
+      trackEncoder = .video(try CompositionVideoEncoder(settings))
+    case .openSound(let settings):
+      trackEncoder = nil
+      trackEncoder = .sound(try CompositionSoundEncoder(settings))
+    case .frame, .samples, .more, .finish: break
+    }
+    guard let trackEncoder else { throw DecodingError("there is no encoder") }
+    return try trackEncoder.answer(request, memory)
+  }
+
+  private mutating func answer(_ request: ContainerRequest, _ descriptor: Int32?) throws(DecodingError) {
+    switch request {
+    case .open(let bytes):
+      guard let descriptor else { throw DecodingError("there is no descriptor") }
+      container = nil
+      let settings: ContainerSettings
+      do throws(MessageError) {
+        settings = try ContainerSettings(parsing: UnsafeRawBufferPointer(rebasing: memory[..<bytes]))
+      } catch {
+        close(descriptor)
+        throw DecodingError(error.description)
+      }
+      container = try ContainerOutput(descriptor: descriptor, settings)
+    case .write(let count, let bytes):
+      guard let container else { throw DecodingError("there is no container") }
+      let packets: [EncodedPacket]
+      do throws(MessageError) {
+        packets = try PacketBatch.read(count, from: UnsafeRawBufferPointer(rebasing: memory[..<bytes]))
+      } catch { throw DecodingError(error.description) }
+      try container.write(packets)
+    case .finish:
+      guard let container else { throw DecodingError("there is no container") }
+      try container.finish()
+      self.container = nil
     }
   }
 

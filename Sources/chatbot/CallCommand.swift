@@ -20,6 +20,7 @@ struct CallCommand: AsyncParsableCommand {
     let log = console.logger("chatbot", level: options.log.level)
     try await console.carryOut {
       let settings = try options.settings()
+      let composition = try options.compose.map { try CallComposition(output: $0, console: console) }
       var runner = CallRunner(settings: settings, console: console, log: log)
       if metrics.areServed {
         let values = CallMetrics(isRecording: options.record != nil)
@@ -43,6 +44,7 @@ struct CallCommand: AsyncParsableCommand {
       }
       let storeFailure = await upload?.finish()
       let outcome = try result.get()
+      if let folder = options.record { await composition?.run(outcome, folder: folder) }
       try runner.check(outcome)
       if isRecording { try OutcomeReport(outcome: outcome, options: ending, console: console).check() }
       if let failure = outcome.failure { throw failure }

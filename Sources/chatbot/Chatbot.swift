@@ -19,7 +19,9 @@ struct Chatbot: AsyncParsableCommand {
       chatbot inspect out/                      check recordings by the same rules
       chatbot diagnose --ice-server stun:stun.example
                                                 measure what this machine can reach
+      chatbot compose out/ -o meeting.mp4       one file of a whole call
       chatbot repair out/                       complete recordings after a crash
+      chatbot remux out/alice.mkv -o alice.mp4  copy a recording into another container
       chatbot serve                             run a room server with its call page
 
       OPTIONS OF A CALL, which “chatbot help call” explains:
@@ -29,9 +31,9 @@ struct Chatbot: AsyncParsableCommand {
       """,
     version: ProgramVersion.text,
     subcommands: [
-      CallCommand.self, CheckCommand.self, ConfigCommand.self, DiagnoseCommand.self, InspectCommand.self,
-      JobCommand.self, LoadCommand.self, ManualCommand.self, RepairCommand.self, ServeCommand.self,
-      SignallingsCommand.self,
+      CallCommand.self, CheckCommand.self, ComposeCommand.self, ConfigCommand.self, DiagnoseCommand.self,
+      InspectCommand.self, JobCommand.self, LoadCommand.self, ManualCommand.self, RemuxCommand.self,
+      RepairCommand.self, ServeCommand.self, SignallingsCommand.self,
     ],
     defaultSubcommand: CallCommand.self)
 

@@ -22,6 +22,61 @@ struct MessageTests {
     #expect(throws: MessageError.self) { try MediaRequest(parsing: request.encoded + [0]) }
   }
 
+  @Test("requests of compositions are parsed as they were written")
+  func requestsOfCompositions() throws {
+    let video = try #require(
+      CompositionEncoderSettings(
+        codec: .av1, width: 1_280, height: 720, numerator: 30_000, denominator: 1_001, quality: 10,
+        maximumBitrate: 2_000_000, keyframeDistance: 60))
+    let sound = try #require(SoundEncoderSettings(codec: .aac, bitrate: 96_000, channels: 1))
+    for body in [
+      MediaRequest.Body.trackEncoder(.openVideo(video)), .trackEncoder(.openSound(sound)),
+      .trackEncoder(.frame(slot: 1, number: -5)), .trackEncoder(.samples(count: 48_000)), .trackEncoder(.more),
+      .trackEncoder(.finish), .container(.open(bytes: 7)), .container(.write(count: 3, bytes: 900)),
+      .container(.finish),
+    ] {
+      try requests(body: body)
+    }
+    for body in [
+      MediaRequest.Body.trackEncoder(.frame(slot: 2, number: 0)), .trackEncoder(.samples(count: 1 << 20 + 1)),
+      .container(.open(bytes: MediaLimits.sharedBytes + 1)),
+    ] {
+      #expect(throws: MessageError.self) { try MediaRequest(parsing: MediaRequest(1, body).encoded) }
+    }
+    let responses: [TrackEncoderResponse] = [
+      .opened(privateBytes: 40, frame: 1_024, delay: 1_024), .packets(count: 2, bytes: 4_000, hasMore: true),
+    ]
+    for response in responses {
+      let whole = MediaResponse(3, .trackEncoder(response))
+      #expect(try MediaResponse(parsing: whole.encoded) == whole)
+    }
+  }
+
+  @Test("packets are read as they were written, and only if all of them are there")
+  func batches() throws {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 200, alignment: 16)
+    defer { memory.deallocate() }
+    let packets = [
+      EncodedPacket(track: 1, pts: -5, dts: -7, duration: 2, isKeyframe: true, skipAtEnd: 3, bytes: [1, 2, 3]),
+      EncodedPacket(pts: 9, dts: 8, duration: 1, isKeyframe: false, bytes: []),
+    ]
+    var end = 0
+    for packet in packets {
+      let isWritten = packet.bytes.withUnsafeBytes { PacketBatch.write(packet, $0, to: memory, at: &end) }
+      #expect(isWritten)
+    }
+    #expect(end == 2 * PacketBatch.headerBytes + 3)
+    let written = UnsafeRawBufferPointer(rebasing: memory[..<end])
+    #expect(try PacketBatch.read(2, from: written) == packets)
+    #expect(throws: MessageError.self) { try PacketBatch.read(3, from: written) }
+    #expect(throws: MessageError.self) {
+      try PacketBatch.read(2, from: UnsafeRawBufferPointer(rebasing: written[..<(end - 1)]))
+    }
+    let large = [UInt8](repeating: 0, count: 100)
+    let isWritten = large.withUnsafeBytes { PacketBatch.write(packets[0], $0, to: memory, at: &end) }
+    #expect(!isWritten && end == written.count)
+  }
+
   @Test("a request beyond the limits is refused")
   func limitsOfRequests() {
     for body in [
@@ -102,7 +157,7 @@ struct MessageTests {
 
   @Test("messages of the parent process are parsed as they were written")
   func launcher() throws {
-    for request in [LauncherRequest.start, .end(12), .forget(-1)] {
+    for request in [LauncherRequest.start(.decoding), .start(.encoding), .start(.writing), .end(12), .forget(-1)] {
       #expect(try LauncherRequest(parsing: request.encoded) == request)
     }
     for response in [LauncherResponse.ready(version: 1), .started(5), .ended(-11), .failed(reason: "no")] {

@@ -37,6 +37,19 @@ struct SandboxTests {
     #expect(results["512 MiB"] == "error 12, Cannot allocate memory")
   }
 
+  @Test(
+    "a process that encodes a composition has threads, one that writes a file has none, and neither can do more",
+    arguments: [("--encoding", true), ("--writing", false)])
+  func kinds(argument: String, hasThreads: Bool) throws {
+    let results = try attempts(argument)
+    for name in Self.ordinary + ["ptrace"] where name != "512 MiB" && name != "thread" {
+      let result = try #require(results[name], "\(name)")
+      #expect(result == "SIGSYS" || result.hasPrefix("error "), "\(name): \(result)")
+    }
+    #expect(results["thread"] == (hasThreads ? "done" : "SIGSYS"))
+    #expect(results["512 MiB"] == "done")
+  }
+
   @Test("the same attempts succeed without the sandbox")
   func outside() throws {
     let results = try attempts("--without-sandbox")

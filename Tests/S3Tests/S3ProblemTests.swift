@@ -40,6 +40,43 @@ import Testing
     #expect(problem.contains("(AccessDenied)") && problem.contains("s3:GetObject") && !problem.contains("arn:"))
   }
 
+  @Test func whatFormerTestsHaveLeftIsRemovedAtTheNextStart() async throws {
+    let test = try StoreUnderTest()
+    let now = test.clock.now.milliseconds
+    func name(_ age: Int64) -> String { "pre/fix/chatbot-probe/\(now - age)-x" }
+    let left = ["pre/fix/chatbot-probe/1x0ab", "pre/fix/chatbot-probe/a-b", name(3_600_001), name(90_000_000)]
+    // Those of tests that another service makes at the moment, and what is not below the folder.
+    let kept = [name(3_500_000), name(-600_000), "pre/fix/chatbot-probes", "chatbot-probe/1x0ab"]
+    test.model.change { state in
+      for key in left + kept { state.objects[key] = ModelStore.Object(bytes: [], headers: [:]) }
+    }
+    try await test.store.probe()
+    #expect(Set(test.model.objects.keys) == Set(kept))
+    #expect(test.store.problem == nil)
+  }
+
+  @Test func aKeyThatIsTooLongIsRefusedWithoutARequest() async throws {
+    let test = try StoreUnderTest()
+    #expect(test.store.maximumKeyBytes == 1_024 - "pre/fix/".utf8.count)
+    let part = String(repeating: "a", count: 253)
+    let fits = try key([part, part, part, part].joined(separator: "/"))
+    let long = try key(fits.text + "b")
+    #expect(fits.text.utf8.count == 1_015 && long.text.utf8.count == 1_016)
+    _ = try await test.store.put(Array("one".utf8), at: long)
+    let tooLong = try key(fits.text + "bb")
+    let count = test.model.requests.count
+    for body in [
+      { _ = try await test.store.put(Array("one".utf8), at: tooLong) },
+      { _ = try await test.store.put(try self.folder.file("a", bytes: 9), at: tooLong) },
+      { _ = try await test.store.open(tooLong) }, { try await test.store.delete(tooLong) },
+    ] as [() async throws -> Void] {
+      let error = await #expect(throws: ObjectStoreError.self) { try await body() }
+      #expect(error?.kind == .keyTooLong)
+      #expect(error?.description.contains("1016 bytes that are left behind the prefix") == true)
+    }
+    #expect(test.model.requests.count == count)
+  }
+
   @Test func aWrongRegionIsNamed() async throws {
     let test = try StoreUnderTest()
     let answers = [

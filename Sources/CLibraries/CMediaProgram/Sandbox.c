@@ -141,7 +141,16 @@ void *cmediaprogram_map(int descriptor, size_t size) {
   IF(number, 4), LOAD(ARGUMENT(0)), IF(process, 1), RETURN(SECCOMP_RET_ALLOW),                       \
       RETURN(SECCOMP_RET_KILL_PROCESS)
 
-static int admit_calls_of_decoding(void) {
+/* What pthread_create(3) asks for, and nothing else: no processes and no namespaces. */
+#define THREAD                                                                                       \
+  (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS | \
+   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
+/* No system call has this number: of those that only some processes have. */
+#define NO_CALL UINT32_MAX
+#define CALL_IF(condition, number) ((condition) ? (uint32_t)(number) : NO_CALL)
+
+static int admit_calls(struct cmediaprogram_limits limits) {
   struct sock_filter instructions[] = {
       LOAD(FIELD(arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
@@ -182,6 +191,19 @@ static int admit_calls_of_decoding(void) {
       ALLOW(SYS_rt_sigprocmask),
       ALLOW(SYS_exit),
       ALLOW(SYS_exit_group),
+
+      /* A file that it writes; a full disk is waited for. */
+      ALLOW(CALL_IF(limits.writes, SYS_pwrite64)),
+      ALLOW(CALL_IF(limits.writes || limits.has_threads, SYS_clock_nanosleep)),
+      ALLOW(CALL_IF(limits.writes || limits.has_threads, SYS_nanosleep)),
+
+      /* Threads. The arguments of clone3 cannot be looked at; without it clone is used. */
+      FAIL(CALL_IF(limits.has_threads, SYS_clone3), ENOSYS),
+      IF(CALL_IF(limits.has_threads, SYS_clone), 4), LOAD(ARGUMENT(0)), IF(THREAD, 1), RETURN(SECCOMP_RET_ALLOW),
+      RETURN(SECCOMP_RET_KILL_PROCESS),
+      ALLOW(CALL_IF(limits.has_threads, SYS_set_robust_list)),
+      FAIL(CALL_IF(limits.has_threads, SYS_rt_sigaction), EPERM),
+      ALLOW(CALL_IF(limits.has_threads, SYS_rseq)),
 
       /* What libraries do without need: it fails, and they go on. */
 #ifdef SYS_open
@@ -253,9 +275,9 @@ int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_lim
   int error = limit(RLIMIT_DATA, limits.memory);
   if (error == 0) error = limit(RLIMIT_NOFILE, limits.descriptors);
   if (error == 0) error = limit(RLIMIT_CORE, 0);
-  if (error == 0) error = limit(RLIMIT_FSIZE, 0);
+  if (error == 0) error = limit(RLIMIT_FSIZE, limits.file);
   if (error != 0) return error;
 
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-  return admit_calls_of_decoding();
+  return admit_calls(limits);
 }

@@ -22,16 +22,23 @@ final class TelephoneDecoder {
   /// - Parameters:
   ///   - name: the codec's, for errors.
   ///   - channels: the number of output channels, 1 or 2, which have the same samples.
-  init(_ name: String, _ source: Source, channels: Int) {
+  ///   - isPrecise: whether the rate is raised by a steeper filter, of four times the delay and the time.
+  init(_ name: String, _ source: Source, channels: Int, isPrecise: Bool = false) {
     self.name = name
     self.source = source
     self.channels = channels
     upsampler =
       switch source {
-      case .table: AudioUpsampler(factor: 6)
-      case .worker: AudioUpsampler(factor: 3)
+      case .table: AudioUpsampler(factor: 6, delay: isPrecise ? 32 : 8)
+      case .worker: AudioUpsampler(factor: 3, delay: isPrecise ? 32 : 8)
       }
   }
+
+  /// By how much the output is later than the input, in ticks of 48 kHz.
+  var delay: Int { upsampler.delay }
+
+  /// Returns the end of what was decoded, ``delay`` ticks, and forgets it.
+  func drain() -> AudioSamples { spread(upsampler.drain()) }
 
   func decode(_ packet: ByteBuffer) throws(CodecError) -> AudioSamples {
     let action = "decode a packet of \(name) of \(packet.readableBytes) bytes"

@@ -40,6 +40,7 @@ extension CompositionPlan {
     tiles = tiles.enumerated().sorted { one, other in
       (one.element.start, one.element.user, one.offset) < (other.element.start, other.element.user, other.offset)
     }.map(\.element)
+    if let problem = options.layout.problem(for: layoutTiles) { throw .usage(problem) }
     if options.hasChapters { chapters = Self.chapters(of: users, duration: duration) }
     if options.hasChat { messages = PlannedMessage.messages(of: parts, users: users, range: range, chat: chat) }
   }

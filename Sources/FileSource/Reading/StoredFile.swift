@@ -23,13 +23,16 @@ package struct StoredFile: Sendable {
   /// - Parameters:
   ///   - codecs: the codecs that can be played.
   ///   - kinds: the kinds of tracks that are wanted.
+  ///   - maximumGap: the longest time between two frames, in units of `MediaTimebase.rate`. An hour is plausible for a file that is
+  ///     played; a recording of a call may have a camera that was off for longer.
   package init(
-    opening path: String, accepting codecs: Set<Codec>, kinds: Set<MediaKind> = Set(MediaKind.allCases)
+    opening path: String, accepting codecs: Set<Codec>, kinds: Set<MediaKind> = Set(MediaKind.allCases),
+    maximumGap: Int64 = 3_600 * Int64(MediaTimebase.rate)
   ) throws(MediaFile.ReadError) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }
     let format = try FormatDetector.format(file.beginning(FormatDetector.length))
-    var survey = StoredFileScan(file: file, format: format, codecs: codecs, kinds: kinds)
+    var survey = StoredFileScan(file: file, format: format, codecs: codecs, kinds: kinds, maximumGap: maximumGap)
     tracks = try survey.run()
     guard let origin = tracks.map(\.start).min() else { throw .noMedia }
     self.path = path

@@ -10,10 +10,13 @@ struct StoredFileScan {
   let codecs: Set<Codec>
   /// The kinds of tracks that are wanted.
   let kinds: Set<MediaKind>
+  /// The longest time between two frames.
+  let maximumGap: Int64
   private(set) var notes: [String] = []
 
-  init(file: OpenFile, format: MediaFile.Format, codecs: Set<Codec>, kinds: Set<MediaKind>) {
+  init(file: OpenFile, format: MediaFile.Format, codecs: Set<Codec>, kinds: Set<MediaKind>, maximumGap: Int64) {
     self.kinds = kinds
+    self.maximumGap = maximumGap
     self.file = file
     self.format = format
     self.codecs = codecs
@@ -116,7 +119,7 @@ struct StoredFileScan {
     _ codec: Codec, number: UInt64, _ traits: Traits
   ) throws(MediaFile.ReadError) -> StoredTrack? {
     let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
-    let survey = try TrackScan.run(reader, of: codec)
+    let survey = try TrackScan.run(reader, of: codec, maximumGap: maximumGap)
     let name = codec.kind == .video ? "video" : "audio"
     if reader.isTruncated, !notes.contains(Self.cutOff) { notes.append(Self.cutOff) }
     guard let start = survey.start else {
@@ -178,16 +181,19 @@ struct TrackScan {
   /// More than a thousand frames a second, over this many frames, is not a plausible recording.
   static let window = 256
   static let minimumWindow = Int64(MediaTimebase.rate) * Int64(window) / 1000
-  /// The maximum gap between two frames: an hour. A recording with a longer one is not plausible.
-  static let maximumGap = 3600 * Int64(MediaTimebase.rate)
+  /// The maximum gap between two frames.
+  let maximumGap: Int64
 
-  private init(codec: Codec) {
+  private init(codec: Codec, maximumGap: Int64) {
     self.codec = codec
+    self.maximumGap = maximumGap
   }
 
   /// Reads a track to its end.
-  static func run(_ reader: TrackReader, of codec: Codec) throws(MediaFile.ReadError) -> TrackScan {
-    var survey = TrackScan(codec: codec)
+  static func run(
+    _ reader: TrackReader, of codec: Codec, maximumGap: Int64
+  ) throws(MediaFile.ReadError) -> TrackScan {
+    var survey = TrackScan(codec: codec, maximumGap: maximumGap)
     while let frame = try reader.next() { try survey.add(frame) }
     return survey
   }
@@ -221,8 +227,10 @@ struct TrackScan {
   }
 
   private func check(gap: Int64) throws(MediaFile.ReadError) {
-    guard gap <= Self.maximumGap else {
-      throw .unsupported("it has a gap of \(MediaTimebase.text(gap)) s, and an hour is the maximum")
+    guard gap <= maximumGap else {
+      let isHour = maximumGap == 3_600 * Int64(MediaTimebase.rate)
+      let most = isHour ? "an hour" : "\(MediaTimebase.text(maximumGap)) s"
+      throw .unsupported("it has a gap of \(MediaTimebase.text(gap)) s, and \(most) is the maximum")
     }
   }
 }

@@ -1,22 +1,23 @@
-import FileSource
-import Media
-import Recorder
+package import FileSource
+package import Media
+package import Recorder
 
 /// One track of a recording, with the parts of it that the files contain.
-struct RecordedTrack: Sendable {
+package struct RecordedTrack: Sendable {
   /// The part of a track in one file.
-  struct Piece: Sendable {
-    var file: StoredFile
-    var track: StoredTrack
-    /// The container's time zero on the recording's timeline, in units of `MediaTimebase.rate`.
-    var zero: Int64
+  package struct Piece: Sendable {
+    package var file: StoredFile
+    package var track: StoredTrack
+    /// The container's time zero on the recording's timeline, in units of `MediaTimebase.rate`. For audio it is that of packets:
+    /// what is heard is earlier by the codec's delay.
+    package var zero: Int64
   }
 
-  let kind: MediaKind
+  package let kind: MediaKind
   /// The parts in order.
-  let pieces: [Piece]
+  package let pieces: [Piece]
   /// The gaps in the track's manifest entry; empty without a manifest.
-  let gaps: [RecordingManifest.Gap]
+  package let gaps: [RecordingManifest.Gap]
 
   init(_ kind: MediaKind, pieces: [Piece], gaps: [RecordingManifest.Gap] = []) {
     self.kind = kind
@@ -25,8 +26,8 @@ struct RecordedTrack: Sendable {
   }
 
   /// Whether no file contains any of it.
-  var isEmpty: Bool { pieces.isEmpty }
+  package var isEmpty: Bool { pieces.isEmpty }
 
   /// The end as estimated when the files were opened, in units of `MediaTimebase.rate`; good enough to show progress.
-  var estimatedEnd: Int64 { pieces.map { $0.zero + $0.track.end }.max() ?? 0 }
+  package var estimatedEnd: Int64 { pieces.map { $0.zero + $0.track.end }.max() ?? 0 }
 }

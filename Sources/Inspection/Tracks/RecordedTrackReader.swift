@@ -1,9 +1,9 @@
-import FileSource
-import Media
+package import FileSource
+package import Media
 import NIOCore
 
 /// Reads one track of a recording frame by frame, through all files that contain a part of it.
-final class RecordedTrackReader {
+package final class RecordedTrackReader {
   /// The maximum distance between audio parts that were cut from one stream: 10 ms. Files round times.
   private static let joinTolerance = Int64(MediaTimebase.rate) / 100
   /// The maximum overlap of two parts whose times are trusted: 60 ms.
@@ -17,6 +17,8 @@ final class RecordedTrackReader {
   private var gaps: GapIndex
   /// Whether audio that the recorder inserted for lost packets is skipped; only possible if the manifest lists the gaps.
   private let skipsInsertedAudio: Bool
+  /// Whether audio that replaces lost packets is returned, and comfort noise within a silence (`dtx`) is not.
+  private let isForListening: Bool
   private var nextPiece = 0
   /// The file that is being read, and its codec.
   private var source: (reader: TrackReader, codec: Codec)?
@@ -28,16 +30,22 @@ final class RecordedTrackReader {
   private var last: Int64?
   /// The end of the last frame once its file has been read, before that its start; nil before the first frame.
   private(set) var end: Int64?
+  /// The ticks of 48 kHz that a decoder must discard at the start of the file that is being read.
+  package private(set) var preSkip: Int64 = 0
 
-  init(_ track: RecordedTrack) {
+  /// - Parameter isForListening: whether what the recorder made for lost packets is returned. Without that it is a gap, as it was
+  ///   in the call. Comfort noise within a silence that the sender did not send is not returned then, since the silence around
+  ///   it would be heard.
+  package init(_ track: RecordedTrack, isForListening: Bool = false) {
+    self.isForListening = isForListening
     kind = track.kind
     pieces = track.pieces
     gaps = GapIndex(track.gaps)
     skipsInsertedAudio = kind == .audio && !track.gaps.isEmpty
   }
 
-  /// Reads the next frame, or returns nil at the end.
-  func next() throws(MediaFile.ReadError) -> RecordedFrame? {
+  /// Reads the next frame, or returns nil at the end. After an error the next call continues with the next file.
+  package func next() throws(MediaFile.ReadError) -> RecordedFrame? {
     while true {
       guard let frame = try nextOfPiece(), let codec = source?.codec else {
         if nextPiece == pieces.count, source == nil { return nil }
@@ -52,7 +60,14 @@ final class RecordedTrackReader {
   /// Reads the next frame of the present or the next file, or returns nil if that file has ended.
   private func nextOfPiece() throws(MediaFile.ReadError) -> (time: Int64, content: FileFrame)? {
     if let source {
-      guard let frame = try source.reader.next() else {
+      let frame: FileFrame?
+      do throws(MediaFile.ReadError) {
+        frame = try source.reader.next()
+      } catch {
+        self.source = nil
+        throw error
+      }
+      guard let frame else {
         self.source = nil
         endPiece()
         return nil
@@ -65,6 +80,7 @@ final class RecordedTrackReader {
     let reader = try piece.file.reader(of: piece.track)
     guard let first = try reader.next() else { return nil }
     source = (reader, piece.track.codec)
+    preSkip = piece.track.preSkip
     zero = piece.zero
     shift = zero + piece.file.origin
     if let end, let last {
@@ -103,18 +119,18 @@ final class RecordedTrackReader {
     // A code 3 packet that consists of zero-length frames only (RFC 7845, 4.1; RFC 6716, 3.2.5): no encoder sends that.
     if isEmpty, let first = bytes.first, first & 3 == 3, bytes.count == 2 { return true }
     guard skipsInsertedAudio, let reason = gaps.around(frame.time) else { return false }
-    return isEmpty || reason == .lost
+    return isEmpty || reason == (isForListening ? .dtx : .lost)
   }
 }
 
 /// A frame on the recording's timeline.
-struct RecordedFrame {
+package struct RecordedFrame {
   /// The presentation time in units of `MediaTimebase.rate` since the recording's start.
-  var time: Int64
-  var codec: Codec
-  var content: FileFrame
+  package var time: Int64
+  package var codec: Codec
+  package var content: FileFrame
   /// The gap before the frame, from the manifest.
-  var gap: MediaGap?
+  package var gap: MediaGap?
 
   /// Returns the frame as a peer would have sent it.
   ///

@@ -1,3 +1,5 @@
+internal import Logging
+internal import Media
 internal import ObjectStore
 
 /// Finds out what a store allows and supports, by a small object that is deleted at the end.
@@ -6,6 +8,52 @@ struct S3Probe: Sendable {
   let caller: S3Caller
 
   private static let patience = Duration.seconds(20)
+
+  // MARK: Leftovers
+
+  /// The folder of the objects of tests, below the prefix of the store.
+  static let folder = "chatbot-probe"
+  /// After which time an object is of no test that still goes on, in milliseconds: clocks that sign requests are right to 15 minutes.
+  private static let maximumAge: Int64 = 3_600_000
+  /// How many objects are removed at once.
+  private static let maximumRemovals = 100
+
+  /// Returns the name of the object of a test that begins at this time.
+  static func name(at time: UTCTime) -> String {
+    "\(time.milliseconds)-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+  }
+
+  /// Whether the object of this name was left behind. Names without a time are those of versions before.
+  static func isLeftover(_ name: String, at now: UTCTime) -> Bool {
+    guard let end = name.utf8.firstIndex(of: UInt8(ascii: "-")), let time = Int64(name[..<end]) else { return true }
+    return now.milliseconds - time > maximumAge
+  }
+
+  /// Removes what tests have left behind that were ended. What cannot be removed is no fault of the store.
+  ///
+  /// - Parameter prefix: of the objects of tests, in the bucket, with a slash at its end.
+  /// - Throws: `CancellationError`.
+  func removeLeftovers(below prefix: String, at now: UTCTime) async throws {
+    do {
+      var removals = Self.maximumRemovals
+      var token: String?
+      repeat {
+        let answer = try await caller.perform(.list(prefix: prefix, after: token), patience: Self.patience)
+        guard let page = KeysPage(parsing: answer.body), page.next == nil || page.next != token else { return }
+        for found in page.keys {
+          guard let key = found.ascii, key.utf8.starts(with: prefix.utf8),
+            Self.isLeftover(String(key.dropFirst(prefix.utf8.count)), at: now)
+          else { continue }
+          guard removals > 0 else { return }
+          removals -= 1
+          _ = try await caller.perform(.delete(key), patience: Self.patience)
+        }
+        token = page.next
+      } while token != nil
+    } catch let failure as S3Failure {
+      uploader.logger.warning("Objects of former tests stay below \(prefix): \(failure.description)")
+    }
+  }
 
   /// - Parameter key: one that nobody else uses, in the bucket.
   /// - Throws: an ``S3Failure``, an `ObjectStoreError` or `CancellationError`.

@@ -91,25 +91,45 @@ extension JobStore {
         SELECT * FROM jobs WHERE \(Self.claimable) ORDER BY created_at, id LIMIT $3 \(transaction.dialect.forUpdateSkipLocked)
         """,
         [.text(claimant.node), .truth(takesOver), .integer(limit)])
-      return try found.map { row in
-        try Self.take(
-          try JobRecord(row), claimant, id: JobID.randomText(16), lease: lease, folder: folder, in: transaction)
+      return try found.compactMap { row in
+        let job = try JobRecord(row)
+        let failures = Self.failures(of: job, lease: lease)
+        if failures > Self.maximumFailures {
+          return try Self.end(job, claimant, failures: failures, lease: lease, in: transaction)
+        }
+        return try Self.take(
+          job, claimant, id: JobID.randomText(16), failures: failures, lease: lease, folder: folder, in: transaction)
       }
     }
   }
 
+  /// How many attempts in a row may end too early before the job ends: one more ends it.
+  package static let maximumFailures: Int64 = 4
+  /// An attempt whose node was lost within this time, in milliseconds, counts as one that ended too early.
+  package static let livesAtLeast: Int64 = 600_000
+
+  /// How many attempts in a row have ended too early, with the one that a job has when it is claimed. A job that brings its node
+  /// down would bring down one node after the other.
+  private static func failures(of job: JobRecord, lease: Int64) -> Int64 {
+    guard job.handoverAt == nil, job.attempt > 0, let since = job.attemptStartedAt, let until = job.leaseUntil else {
+      return job.failures
+    }
+    // The node was there when it renewed its lease, and for ten seconds after that at most.
+    return until - lease - since < livesAtLeast ? job.failures + 1 : 0
+  }
+
   private static func take(
-    _ job: JobRecord, _ claimant: Claimant, id attemptID: String, lease: Int64, folder: (JobID, Int, String) -> String,
-    in transaction: any SQLTransaction
+    _ job: JobRecord, _ claimant: Claimant, id attemptID: String, failures: Int64, lease: Int64,
+    folder: (JobID, Int, String) -> String, in transaction: any SQLTransaction
   ) throws -> JobRecord {
     let isHandedOver = job.handoverAt != nil
     let changed = try transaction.execute(
       """
       UPDATE jobs SET node = $2, lease_until = now_ms() + $4, handover_at = NULL, attempt = attempt + 1, attempt_id = $3,
-        attempt_started_at = now_ms(), next_attempt_at = NULL, stalled = 0, state = 'starting'
+        attempt_started_at = now_ms(), next_attempt_at = NULL, stalled = 0, state = 'starting', failures = $5
       WHERE id = $1 RETURNING *
       """,
-      [job.id.value, .text(claimant.node), .text(attemptID), .integer(lease)])
+      [job.id.value, .text(claimant.node), .text(attemptID), .integer(lease), .integer(failures)])
     guard let row = changed.first else { throw SQLError(.other, "A job that was locked is gone.") }
     let record = try JobRecord(row)
     let former = job.node.map { isHandedOver ? "is handed over by the node \($0)" : "was lost with the node \($0)" }
@@ -132,6 +152,26 @@ extension JobStore {
         ]))
     }
     return record
+  }
+
+  /// Takes a job whose attempts have ended too early too often: its files are stored, and it ends for the reason `crashing`.
+  private static func end(
+    _ job: JobRecord, _ claimant: Claimant, failures: Int64, lease: Int64, in transaction: any SQLTransaction
+  ) throws -> JobRecord? {
+    let how = "was lost with the node \(job.node ?? "")"
+    try supersede(job, how: how, takenOver: true, in: transaction)
+    let sentence = "The attempts of the job ended too early \(failures) times in a row; the last one \(how)."
+    return try transaction.execute(
+      """
+      UPDATE jobs SET node = $2, lease_until = now_ms() + $4, handover_at = NULL, attempt_id = $3, next_attempt_at = NULL,
+        stalled = 0, failures = $5, state = 'storing', reason = $6, sentence = $7
+      WHERE id = $1 RETURNING *
+      """,
+      [
+        job.id.value, .text(claimant.node), .text(JobID.randomText(16)), .integer(lease), .integer(failures),
+        .text(JobEndReason.crashing.rawValue), .text(sentence),
+      ]
+    ).first.map { try JobRecord($0) }
   }
 
   /// Labels the attempt of the node that had a job.

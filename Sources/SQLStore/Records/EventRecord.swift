@@ -8,6 +8,8 @@ package enum JobEventType: String, Sendable, Hashable, CaseIterable {
   case recordingPaused = "recording.paused"
   case recordingResumed = "recording.resumed"
   case recordingFile = "recording.file"
+  /// Another content has the key of a file, which got another one.
+  case recordingConflict = "recording.conflict"
   case recordingFinished = "recording.finished"
   case recordingAmended = "recording.amended"
   case recordingDeleted = "recording.deleted"

@@ -88,6 +88,7 @@ extension ServiceConfiguration {
         "node": { configuration.node = Self.nodeName($0, reader) },
         "advertise": { configuration.advertise = Self.advertised($0, reader) },
         "clusterTokenFile": { configuration.clusterTokenFile = reader.text($0, "clusterTokenFile") },
+        "clusterCA": { configuration.clusterCA = reader.text($0, "clusterCA") },
         "nodeLossTimeout": {
           configuration.nodeLossTimeout =
             reader.time($0, "nodeLossTimeout", atLeast: TimeSpan(milliseconds: 60_000)) ?? configuration.nodeLossTimeout

@@ -46,6 +46,8 @@ package struct ServiceConfiguration: Sendable, Hashable {
   package var advertise: String?
   /// A file with the token that nodes have in common, of 32 characters at least.
   package var clusterTokenFile: String?
+  /// A PEM file with CA certificates to trust in addition to those of the system when other nodes are asked.
+  package var clusterCA: String?
   /// After which time without a word a node counts as lost, with the files that only it has.
   package var nodeLossTimeout = TimeSpan(milliseconds: 3_600_000)
 

@@ -54,7 +54,7 @@ function stopStreams() {
 
 const eventTypes = [
   "job.started", "job.stalled", "job.restarted", "participant.joined", "participant.left", "recording.paused",
-  "recording.resumed", "recording.file", "recording.finished", "recording.amended", "recording.deleted",
+  "recording.resumed", "recording.file", "recording.conflict", "recording.finished", "recording.amended", "recording.deleted",
   "job.finished", "job.failed", "job.cancelled",
 ];
 
@@ -108,6 +108,9 @@ function toast(text) {
 
 // Views.
 
+// When what a view needs is asked for again, in milliseconds.
+const retryAfter = 5000;
+
 function show(view) {
   for (const id of ["login", "list", "job", "webhooks"]) { $(id).hidden = id !== view; }
   $("top").hidden = view === "login";
@@ -122,8 +125,20 @@ function showLogin() {
 
 async function route() {
   visit += 1;
+  const mine = visit;
   stopStreams();
   if (!session) { return showLogin(); }
+  try {
+    await openView();
+  } catch (error) {
+    // The service begins or ends, or its database is away.
+    if (visit !== mine || !session) { return; }
+    setConnection("connecting");
+    setTimeout(() => { if (visit === mine && session) { route(); } }, retryAfter);
+  }
+}
+
+async function openView() {
   const match = /^#job\/([0-9a-z]+)$/.exec(location.hash);
   const webhooks = /^#webhooks(?:\/([0-9a-z]+))?$/.exec(location.hash);
   if (match) { await openJob(match[1]); } else if (webhooks) { await openWebhooks(webhooks[1]); } else { await openList(); }
@@ -132,9 +147,16 @@ async function route() {
 async function begin() {
   try {
     session = await call("GET", "/v1/session");
-  } catch {
-    return showLogin();
+  } catch (error) {
+    showLogin();
+    // Somebody may have given a token meanwhile.
+    if (error.status !== 401) {
+      report("login-problem", error);
+      setTimeout(() => { if (!session) { begin(); } }, retryAfter);
+    }
+    return;
   }
+  report("login-problem", null);
   $("who").textContent = `${session.name} · ${session.role} · ${session.project}`;
   $("new-job").hidden = session.role === "viewer";
   $("new-server").replaceChildren(...session.servers.map((name) => new Option(name, name)));
@@ -154,7 +176,8 @@ async function openList() {
   if (visit !== mine) { return; }
   follow("/v1/events?after=now", eventTypes, () => refreshSoon(refreshList));
   follow("/v1/live", ["live"], (value) => { live = value.jobs; drawFigures(); });
-  await refreshNodes();
+  // They are asked for again soon.
+  await refreshNodes().catch(() => {});
 }
 
 // The nodes.
@@ -368,7 +391,8 @@ async function openJob(id) {
   try {
     await refreshJob(id);
   } catch (error) {
-    if (error.status === 404 && visit === mine) { location.hash = ""; toast(error.message); }
+    if (error.status !== 404) { throw error; }
+    if (visit === mine) { location.hash = ""; toast(error.message); }
     return;
   }
   if (visit !== mine) { return; }
@@ -497,6 +521,7 @@ function describe(event) {
     case "recording.paused": case "recording.resumed":
       return `${data.users ? data.users.join(", ") : "everybody"}, effective at ${clock(data.effectiveAt)}`;
     case "recording.file": return `${data.name}, ${size(data.bytes)}${user}`;
+    case "recording.conflict": return `${data.name}: ${data.taken} has another content; stored as ${data.object}`;
     case "recording.amended":
     case "recording.finished": return `${data.files} media files; ${data.complete ? "complete" : "not complete"}`;
   }

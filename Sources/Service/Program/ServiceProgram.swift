@@ -229,7 +229,8 @@ extension ServiceProgram {
         let node = try Self.node(configuration, data, isShared: isShared)
         if isShared { settings.node = node.name }
         settings.nodeLossTimeout = configuration.nodeLossTimeout.milliseconds
-        let storer = Storer(store, objects: objects, settings: settings, uploaded: { metrics.note($0) })
+        let storer = Storer(
+          store, objects: objects, settings: settings, uploaded: { metrics.note($0) }, logger: logger)
         self.storer = storer
         let spool = Spool(storer, logger: logger)
         self.spool = spool
@@ -329,8 +330,11 @@ extension ServiceProgram {
       guard isShared, let path = configuration.clusterTokenFile else { return nil }
       do {
         let token = try ClusterToken(file: path)
-        return NodePeers(store: store, name: configuration.nodeName, token: token, logger: logger)
-      } catch {
+        return try NodePeers(
+          store: store, name: configuration.nodeName, token: token, ca: configuration.clusterCA, logger: logger)
+      } catch let error as ClusterToken.Failure {
+        throw Failure(description: error.description, isUsage: true)
+      } catch let error as NodePeers.CAFailure {
         throw Failure(description: error.description, isUsage: true)
       }
     }

@@ -97,7 +97,7 @@ package actor Spool {
       return .done
     } catch let error as ObjectStoreError {
       switch error.kind {
-      case .missing, .notAFile, .busy, .exists: return .later
+      case .missing, .notAFile, .busy, .exists, .keyTooLong: return .later
       case .full, .timeout, .refused, .storage: return .storeFailed(error.description)
       }
     } catch let error as StoringError {

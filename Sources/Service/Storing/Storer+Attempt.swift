@@ -1,7 +1,9 @@
 internal import JobProtocol
+internal import Logging
 internal import Media
 internal import ObjectStore
 internal import SQLStore
+internal import Synchronization
 
 extension Storer {
   /// Stores the folders of attempts, one after the other.
@@ -158,14 +160,27 @@ extension Storer {
         throw StoringError("\(file.name.printable(utf8Bytes: 200)) has changed since it was closed.")
       }
       // What is missing in the store, such as a folder or a disk, is no reason to do without the file.
-      let (key, object) = try await put(source, file.name, below: prefix)
+      let put: PutFile
+      do {
+        put = try await self.put(source, file.name, below: prefix, of: description.job)
+      } catch let error as ObjectStoreError where error.kind == .keyTooLong {
+        // Trying again changes nothing: the rest of the recording is stored, and its description says what is missing.
+        // The end of the job tries what was refused while it ran.
+        if refusedKeys.withLock({ $0.insert(name).inserted }) {
+          logger.error("\(error.description)", metadata: ["job": "\(description.job)"])
+        }
+        unstored.remove(name)
+        return .missing(error.description)
+      }
+      let (key, object) = (put.key, put.object)
       try reached(.filePut)
       var record = description
       record.object = key.text
       record.bytes = object.bytes
       record.sha256 = object.sha256
       let event = record.kind == "log" ? nil : try FileEventData(record).json
-      try await note(record, ofAttempt: attemptID, event: event)
+      let conflicts = try put.conflicts.map { try ConflictEventData(record, taken: $0.text).json }
+      try await note(record, ofAttempt: attemptID, event: event, conflicts: conflicts)
       unstored.remove(name)
       try reached(.fileNoted)
       return .stored(record)
@@ -174,11 +189,18 @@ extension Storer {
 
   /// Notes a file. Where the disk has no room for that, some of the spare room is given up. The copies of what is noted make more, of
   /// which the spare room is taken first, before a recorder has it.
-  private func note(_ record: FileRecord, ofAttempt attemptID: String, event: String?) async throws {
+  private func note(
+    _ record: FileRecord, ofAttempt attemptID: String, event: String?, conflicts: [String]
+  ) async throws {
+    func note() async throws {
+      try await store.note(record, ofAttempt: attemptID, event: event, conflicts: conflicts) { [reached] in
+        try reached(.fileNoting)
+      }
+    }
     do {
-      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      try await note()
     } catch let error as SQLError where error.kind == .full && spare?.release() == true {
-      try await store.note(record, ofAttempt: attemptID, event: event) { [reached] in try reached(.fileNoting) }
+      try await note()
       try await removeLocalCopies { true }
       if let spare { try await blocking { spare.reserve() } }
     }
@@ -187,15 +209,33 @@ extension Storer {
   /// The number of keys that are tried where another content has been put under the key of a file.
   private static let maximumKeys = 9
 
+  /// A file that is in the store.
+  private struct PutFile: Sendable {
+    var key: ObjectKey
+    var object: StoredObject
+    /// The keys before it that another content has.
+    var conflicts: [ObjectKey]
+  }
+
   private func put(
-    _ source: SourceFile, _ name: String, below prefix: ObjectKey
-  ) async throws -> (key: ObjectKey, object: StoredObject) {
+    _ source: SourceFile, _ name: String, below prefix: ObjectKey, of job: JobID
+  ) async throws -> PutFile {
     let parts = name.split(separator: "/").map { KeyText.part(String($0)) }
+    var conflicts: [ObjectKey] = []
     for number in 1...Self.maximumKeys {
       // A file that was changed after it was put is another object: the first one stays as it is.
       let folder = number == 1 ? [] : ["\(number)"]
-      guard let key = ObjectKey(([prefix.text] + folder + parts).joined(separator: "/")) else { break }
-      if let object = try await put(source, at: key) { return (key, object) }
+      guard let key = ObjectKey(([prefix.text] + folder + parts).joined(separator: "/")) else {
+        throw ObjectStoreError(
+          .keyTooLong, "The key of \(name.printable(utf8Bytes: 200)) has more than \(ObjectKey.maximumBytes) bytes.")
+      }
+      if let object = try await put(source, at: key) {
+        return PutFile(key: key, object: object, conflicts: conflicts)
+      }
+      conflicts.append(key)
+      logger.error(
+        "The object \(key) exists and has another content, which stays; the file gets another key",
+        metadata: ["job": "\(job)"])
     }
     throw StoringError("No key is free for \(name.printable(utf8Bytes: 200)).")
   }
@@ -246,7 +286,7 @@ extension Storer.Upload.Status {
       case .full: .full
       case .timeout: .timeout
       case .refused: .refused
-      case .missing, .notAFile, .busy, .storage: .failed
+      case .missing, .notAFile, .busy, .keyTooLong, .storage: .failed
       }
   }
 }

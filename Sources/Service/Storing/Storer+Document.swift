@@ -68,7 +68,10 @@ extension Storer {
       }
       try await describeLate(record, present, path: path)
       unstored.remove(job)
-      for attempt in present where settings.localRetention == nil || isLate(attempt, of: record) {
+      for attempt in present
+      where settings.localRetention == nil
+        || isLate(attempt, describedAt: record.manifestStoredAt, kind: record.kind)
+      {
         try await removeFolder(of: attempt)
       }
     }
@@ -76,9 +79,13 @@ extension Storer {
 
   /// Whether an attempt of a job that has ended may be in no description: it was stored after the recording was described. Only
   /// ``amend(_:)`` removes its folder, since a call that was ended finds by it what is to be described.
-  func isLate(_ attempt: AttemptRecord, of job: JobRecord) -> Bool {
-    guard let described = job.manifestStoredAt else { return job.kind == "record" }
-    return (attempt.storedAt ?? .max) >= described
+  func isLate(_ attempt: AttemptRecord, of job: LocalJob) -> Bool {
+    isLate(attempt, describedAt: job.manifestStoredAt, kind: job.kind)
+  }
+
+  private func isLate(_ attempt: AttemptRecord, describedAt: Int64?, kind: String) -> Bool {
+    guard let describedAt else { return kind == "record" }
+    return (attempt.storedAt ?? .max) >= describedAt
   }
 
   /// Writes a description of what the last one does not have.
@@ -173,6 +180,25 @@ struct FileEventData: Encodable {
     duration = record.duration.map { Double($0) / 1_000 }
     bytes = record.bytes
     sha256 = record.sha256
+  }
+
+  var json: String { get throws { try EventText.json(self) } }
+}
+
+/// The data of `recording.conflict`.
+struct ConflictEventData: Encodable {
+  var attempt: Int64
+  var name: String
+  /// The key that another content has, which stays as it is.
+  var taken: String
+  /// The key that the file got.
+  var object: String
+
+  init(_ record: FileRecord, taken: String) {
+    attempt = record.attempt
+    name = record.name
+    self.taken = taken
+    object = record.object
   }
 
   var json: String { get throws { try EventText.json(self) } }

@@ -13,13 +13,14 @@ extension Storer {
   /// - Throws: a ``StoringError``, an `ObjectStoreError` or an `SQLError`. The call can be repeated.
   @discardableResult
   package func removeLocalCopies(isShort: @Sendable () throws -> Bool) async throws -> Int {
-    let now = try await store.now()
     let age = settings.localRetention ?? 0
     var due: [LocalCopy] = []
     var young: [LocalCopy] = []
     let isShortNow = try isShort()
-    for job in try await localJobs() {
-      for copy in try await copies(of: job, isShort: isShortNow) {
+    let (now, jobs) = try await localJobs()
+    let files = try await store.files(of: jobs.filter { !$0.isEnded }.map(\.id))
+    for job in jobs {
+      for copy in try await copies(of: job, files[job.id] ?? []) {
         if copy.storedAt <= now - age { due.append(copy) } else { young.append(copy) }
       }
     }
@@ -45,7 +46,7 @@ extension Storer {
   /// Stores what jobs left on this machine that have ended without it: see ``amend(_:)``.
   package func amendLeftovers() async throws {
     var failure: (any Error)?
-    for job in try await localJobs() where job.state.isEnded && !job.deleted {
+    for job in try await localJobs().jobs where job.isEnded && !job.deleted && hasLeftovers(job) {
       do {
         try await amend(job.id)
       } catch is StoringError {
@@ -64,15 +65,19 @@ extension Storer {
     try await removeLocalCopies { false }
   }
 
-  /// The jobs that have a folder on this machine.
-  private func localJobs() async throws -> [JobRecord] {
-    let jobs = "\(settings.data)/jobs"
-    let names = try await BlockingWork.run("local files", within: .seconds(60)) { try FolderListing.names(jobs) }
-    var records: [JobRecord] = []
-    for name in names {
-      if let id = JobID(name), let job = try await store.storedJob(id) { records.append(job) }
-    }
-    return records
+  /// Whether something of a job that has ended may be here that is not stored, or in no description. Copies that only stay for their
+  /// time are no reason to ask the database about each of them.
+  private func hasLeftovers(_ job: LocalJob) -> Bool {
+    settings.localRetention == nil
+      || job.attempts.contains { isOfThisNode($0) && ($0.storedAt == nil || isLate($0, of: job)) }
+  }
+
+  /// The jobs that have a folder on this machine, by one statement, and the time of the database; 0 if there are none.
+  private func localJobs() async throws -> (now: Int64, jobs: [LocalJob]) {
+    let folder = "\(settings.data)/jobs"
+    let names = try await BlockingWork.run("local files", within: .seconds(60)) { try FolderListing.names(folder) }
+    let (now, jobs) = try await store.localJobs(names.compactMap { JobID($0) })
+    return (now ?? 0, jobs)
   }
 
   /// A file, or the folder of an attempt, whose content is in the store.
@@ -87,15 +92,15 @@ extension Storer {
     }
   }
 
-  private func copies(of job: JobRecord, isShort: Bool) async throws -> [LocalCopy] {
-    let attempts = try await store.attempts(of: job.id)
-    if job.state.isEnded {
-      return attempts.filter { job.deleted || ($0.storedAt != nil && !isLate($0, of: job)) }
+  /// - Parameter files: those that are in the store; not needed for a job that has ended.
+  private func copies(of job: LocalJob, _ files: [FileRecord]) async throws -> [LocalCopy] {
+    if job.isEnded {
+      return job.attempts.filter { job.deleted || ($0.storedAt != nil && !isLate($0, of: job)) }
         .map { .folder($0, storedAt: job.deleted ? 0 : job.endedAt ?? 0) }
     }
-    let rows = Dictionary(grouping: try await store.files(of: job.id), by: \.attempt)
+    let rows = Dictionary(grouping: files, by: \.attempt)
     var copies: [LocalCopy] = []
-    for attempt in attempts {
+    for attempt in job.attempts {
       let folder = folder(of: attempt)
       let media = (rows[attempt.number] ?? []).filter { MediaEnding(rawValue: $0.kind) != nil }
       guard !media.isEmpty else { continue }

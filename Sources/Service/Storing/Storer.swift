@@ -1,8 +1,10 @@
 internal import Glibc
 internal import JobProtocol
+package import Logging
 internal import Media
 package import ObjectStore
 package import SQLStore
+internal import Synchronization
 
 /// Puts the files of jobs into the object store, describes them by `recording.json`, and deletes recordings.
 ///
@@ -53,12 +55,15 @@ package final class Storer: Sendable {
   let settings: Settings
   let uploaded: @Sendable (Upload) -> Void
   let reached: @Sendable (StoringStep) throws -> Void
+  let logger: Logger
   /// What is complete on this machine and not stored.
   package let unstored = UnstoredFiles()
   let slots: AsyncSlots
   let spare: SpareSpace?
   let fileLocks = KeyedLocks<UnstoredFiles.Name>()
   let attemptLocks = KeyedLocks<String>()
+  /// The files whose keys are too long, of which the log says so once.
+  let refusedKeys = Mutex<Set<UnstoredFiles.Name>>([])
 
   /// - Parameters:
   ///   - reached: called after each step; what it throws ends the call.
@@ -66,13 +71,15 @@ package final class Storer: Sendable {
   package init(
     _ store: JobStore, objects: any ObjectStore, settings: Settings,
     reached: @escaping @Sendable (StoringStep) throws -> Void = { _ in },
-    uploaded: @escaping @Sendable (Upload) -> Void = { _ in }
+    uploaded: @escaping @Sendable (Upload) -> Void = { _ in },
+    logger: Logger = Logger(label: "chatbot") { _ in SwiftLogNoOpLogHandler() }
   ) {
     self.store = store
     self.objects = objects
     self.settings = settings
     self.uploaded = uploaded
     self.reached = reached
+    self.logger = logger
     slots = AsyncSlots(settings.maximumAtOnce)
     spare = settings.spareBytes.map { SpareSpace(folder: "\(settings.data)/spare", bytes: $0) }
   }
@@ -161,13 +168,18 @@ package final class Storer: Sendable {
   func objectPath(of job: JobRecord) async throws -> ObjectKey {
     let values = ObjectPathTemplate.Values(
       createdAt: job.createdAt, job: job.id.text, kind: job.kind, project: job.project, room: job.room)
-    // Only a long room makes a path too long.
-    let path = settings.template.path(values) ?? ObjectPathTemplate.standard.path(values)
+    // Only a long room, or a long prefix of the store, makes a path too long.
+    let limit = objects.maximumKeyBytes - Self.bytesOfNames
+    let template = settings.template.path(values).flatMap { $0.text.utf8.count <= limit ? $0 : nil }
+    let path = template ?? ObjectPathTemplate.standard.path(values)
     guard let path, let fixed = try await store.fixObjectPath(path.text, of: job.id), let key = ObjectKey(fixed) else {
       throw StoringError("The job \(job.id) has no path in the store.")
     }
     return key
   }
+
+  /// What the names of files, with the attempt, take at most of a key, in bytes.
+  private static let bytesOfNames = 512
 
   /// The prefix of the objects of an attempt.
   func prefix(of attempt: Int64, _ attemptID: String, _ path: ObjectKey) throws -> ObjectKey {

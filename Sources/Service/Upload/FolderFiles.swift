@@ -237,6 +237,8 @@ final class FolderFiles: Sendable {
         return nil
       } catch let error as ObjectStoreError where error.kind == .exists {
         logger.notice("\(error.description) The file gets another key.")
+      } catch let error as ObjectStoreError where error.kind == .keyTooLong {
+        return (file.name, error.description)
       }
     }
     return (file.name, "Others have put objects under its keys.")

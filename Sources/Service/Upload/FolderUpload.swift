@@ -233,7 +233,7 @@ package final class FolderUpload: Sendable {
     switch error.kind {
     case .refused: return Failure(.refused, error.description)
     case .timeout, .full: return Failure(.unreachable, "\(error.description) Run the upload again.")
-    case .exists, .missing, .notAFile, .busy, .storage: return Failure(.incomplete, error.description)
+    case .exists, .missing, .notAFile, .busy, .keyTooLong, .storage: return Failure(.incomplete, error.description)
     }
   }
 }

@@ -39,6 +39,8 @@ package actor WebhookDispatcher {
   private var isEnding = false
   private var hasEnded = false
   private var hasFailed = false
+  /// What is wrong with secrets, by their names, as it was said in the log.
+  private var secretProblems: [String: String] = [:]
 
   package init(
     _ store: JobStore, sender: any WebhookSending, secrets: WebhookSecretFiles, allowsPrivate: Bool,
@@ -153,11 +155,30 @@ package actor WebhookDispatcher {
 
   private func attempt(_ due: DueDelivery) async -> WebhookOutcome {
     do {
-      let list = try secrets.secrets(named: due.delivery.secret)
+      let list = try secretList(due.delivery.secret)
       let url = try WebhookURL(due.delivery.url, allowsPrivate: allowsPrivate)
       return await sender.send(try WebhookMessage(due), to: url, secrets: list)
     } catch {
       return .failed(.init(.unusable, "\(error)".printable(utf8Bytes: 300)))
+    }
+  }
+
+  /// Reads a secret. That it cannot be used is in the log at once and once, and not only when a message is given up after a day.
+  private func secretList(_ name: String) throws(WebhookSecretFiles.Unusable) -> WebhookSecretList {
+    do throws(WebhookSecretFiles.Unusable) {
+      let list = try secrets.secrets(named: name)
+      if secretProblems.removeValue(forKey: name) != nil {
+        logger.notice("The secret of webhooks \(name.printable(utf8Bytes: 100)) can be used again")
+      }
+      return list
+    } catch {
+      if secretProblems.updateValue(error.description, forKey: name) != error.description {
+        logger.error(
+          """
+          Webhooks with the secret \(name.printable(utf8Bytes: 100)) are not sent: \(error.description.printable(utf8Bytes: 300))
+          """)
+      }
+      throw error
     }
   }
 

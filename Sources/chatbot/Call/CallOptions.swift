@@ -69,6 +69,13 @@ struct CallOptions: ParsableArguments {
       valueName: "required|given"))
   var consent: Consent = .given
 
+  @Option(
+    help: ArgumentHelp(
+      "When the call has ended, compose what was recorded into this file, at low priority, as the command compose does.",
+      valueName: "file"),
+    completion: .file())
+  var compose: String?
+
   @OptionGroup(title: "Chat and files")
   var messages: MessageOptions
 
@@ -155,6 +162,7 @@ struct CallOptions: ParsableArguments {
     if record == nil, store != nil { throw ValidationError("--store needs --record.") }
     if store?.isEmpty == true { throw ValidationError("--store needs a URL like s3://bucket/prefix.") }
     if record == nil, fileName != nil { throw ValidationError("--file-name needs --record.") }
+    if record == nil, compose != nil { throw ValidationError("--compose needs --record.") }
     if record == nil, queueMemory != nil { throw ValidationError("--queue-memory needs --record.") }
     if segment.count > 1, segmentTime == nil || segmentSize == nil || segment.count > 2 {
       throw ValidationError("--segment takes one time and one size, like --segment 10m --segment 500MB.")

@@ -1,4 +1,5 @@
 import Composition
+import Foundation
 import JSON
 import Media
 import Testing
@@ -34,6 +35,18 @@ struct LayoutFileTests {
         LayoutRegion(x: 0, y: 0, width: 638, height: 360), LayoutRegion(x: 638, y: 0, width: 642, height: 360),
         LayoutRegion(x: 0, y: 360, width: 1280, height: 360),
       ])
+  }
+
+  @Test("the example of the document is a layout")
+  func document() throws {
+    let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+    let text = try String(contentsOf: repository.appendingPathComponent("docs/compose.md"), encoding: .utf8)
+    let blocks = text.components(separatedBy: "```json\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    let layouts = blocks.filter { $0.contains("\"regions\"") }
+    #expect(layouts.count == 1)
+    for layout in layouts { #expect(try parse(layout).regions.count == 3) }
   }
 
   @Test(

@@ -62,6 +62,32 @@ extension EndToEnd {
       }
     }
 
+    @Test("a job whose server ends the call says that the room has ended")
+    func roomEnds() async throws {
+      try await Scenario.run("a room that ends") { scenario in
+        let server = try await scenario.server()
+        let adapter = scenario.folder.appendingPathComponent("adapter.sh")
+        let script = """
+          echo '{"type":"hello","version":1,"capabilities":{}}'
+          echo '{"type":"joined","id":"bot","participants":[]}'
+          sleep 1
+          echo '{"type":"ended","reason":"The host has closed the room."}'
+          exec cat >/dev/null
+
+          """
+        try script.write(to: adapter, atomically: true, encoding: .utf8)
+        let job = try await JobFolder(
+          in: scenario, named: "job", server: server, ["server": ["url": .string("exec:sh '\(adapter.path)'")]])
+        let process = try await job.start(in: scenario)
+        #expect(try await process.ending(within: .seconds(20)) == .exit(0))
+        let journal = try job.journal()
+        #expect(journal.first?["type"] == "started" && journal.contains { $0["type"] == "joined" })
+        #expect(journal.last?["type"] == "ended")
+        #expect(journal.last?["reason"] == "roomEnded" && journal.last?["exitCode"] == 0)
+        #expect(journal.last?["sentence"].string?.contains("The host has closed the room.") == true, "\(journal)")
+      }
+    }
+
     @Test("SIGKILL leaves a free lock and a journal that can be read, and the next process goes on paused")
     func killed() async throws {
       try await Scenario.run("a job is killed") { scenario in

@@ -37,11 +37,19 @@ extension RunningService {
 
   /// The files in the store that are objects, also those that nobody lists yet.
   nonisolated func storedFiles() -> [URL] {
-    files(below: data.appendingPathComponent("store")).filter { !$0.path.contains("/.incoming") }
+    files(below: store).filter { !$0.path.contains("/.incoming") }
   }
 
   /// The number of objects that are being written.
-  nonisolated func drafts() -> Int { files(below: data.appendingPathComponent("store/.incoming")).count }
+  nonisolated func drafts() -> Int { files(below: store.appendingPathComponent(".incoming")).count }
+
+  /// Waits until there is no folder of a job, as after its end. Copies of what is in S3 go a little later.
+  nonisolated func expectNoFolders() async throws {
+    let jobs = data.appendingPathComponent("jobs").path
+    try await eventually("end of the folders of jobs", within: .seconds(ServiceBackends.areOfCluster ? 15 : 1)) {
+      try FileManager.default.contentsOfDirectory(atPath: jobs).isEmpty ? true : nil
+    }
+  }
 
   private nonisolated func files(below folder: URL) -> [URL] {
     ((try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? [])

@@ -26,6 +26,8 @@ actor RunningService {
   private var starts = 1
 
   nonisolated let data: URL
+  /// The folder with the files that are objects of the store.
+  nonisolated let store: URL
 
   /// What a service has around it.
   struct Surroundings: Sendable {
@@ -39,18 +41,19 @@ actor RunningService {
 
   private init(
     _ scenario: Scenario, _ name: String, _ port: Int, _ data: URL, _ process: ChildProcess,
-    _ surroundings: Surroundings
+    _ surroundings: Surroundings, store: URL?
   ) {
     self.scenario = scenario
     self.name = name
     self.port = port
     self.data = data
+    self.store = store ?? data.appendingPathComponent("store")
     self.process = process
     self.surroundings = surroundings
     var options = HTTPClient.Options()
     options.maximumBodyBytes = 64 << 20
     if let certificate = surroundings.certificate { options.trust = .file(certificate.path) }
-    client = HTTPClient(options: options)
+    client = HTTPClient(options: options, on: scenario.network.loops)
   }
 
   /// Starts a service and waits until it accepts jobs.
@@ -67,6 +70,10 @@ actor RunningService {
     let folder = scenario.folder.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let addresses = servers.sorted { $0.key < $1.key }.map { "  \($0.key): {url: \"\($0.value.address)\"}\n" }.joined()
+    // What a test says of them counts.
+    let isOfCluster = ServiceBackends.areOfCluster && surroundings.disk == nil && !settings.contains("database:")
+    let bucket = isOfCluster ? try await ServiceBackends.bucket(scenario, name: name) : nil
+    let backends = try bucket.map { "\(try ServiceBackends.database())\n\($0.settings)\n" } ?? ""
     // A job process that a failed test leaves behind ends soon.
     let text = """
       listen: 127.0.0.1:\(port)
@@ -74,12 +81,12 @@ actor RunningService {
       servers:
       \(addresses)limits: \(limits)
       orphanLimit: 60s
-      \(settings)
+      \(backends)\(settings)
       """
     try text.write(to: folder.appendingPathComponent("config.yaml"), atomically: true, encoding: .utf8)
     let process = try await program(scenario, name, 1, surroundings)
     let data = (surroundings.disk?.url ?? folder).appendingPathComponent("data")
-    let service = RunningService(scenario, name, port, data, process, surroundings)
+    let service = RunningService(scenario, name, port, data, process, surroundings, store: bucket?.folder)
     try await service.waitUntilReady()
     return service
   }
@@ -274,11 +281,10 @@ actor RunningService {
   // MARK: The store
 
   /// The file of an object.
-  nonisolated func object(_ key: String) -> URL { data.appendingPathComponent("store").appendingPathComponent(key) }
+  nonisolated func object(_ key: String) -> URL { store.appendingPathComponent(key) }
 
   /// The files with the name `recording.json` in the store.
   nonisolated func manifests() -> [URL] {
-    let store = data.appendingPathComponent("store")
     guard let files = FileManager.default.enumerator(at: store, includingPropertiesForKeys: nil) else { return [] }
     return files.compactMap { $0 as? URL }.filter { $0.lastPathComponent == "recording.json" }
   }

@@ -43,8 +43,7 @@ extension EndToEndWithoutBrowsers {
           }
         }
         #expect(service.manifests().count == count)
-        let left = try FileManager.default.contentsOfDirectory(atPath: service.data.appendingPathComponent("jobs").path)
-        #expect(left.isEmpty)
+        try await service.expectNoFolders()
         #expect(try await service.end(SIGTERM) == .exit(0))
         await service.forgetProcesses()
       }

@@ -42,6 +42,12 @@ extension EndToEndWithoutBrowsers {
           return events.components(separatedBy: "participant.joined").count == 4 ? true : nil
         }
         try await sleepOnEventLoop(for: .seconds(3))
+        let store = folder.appendingPathComponent("chatbot-data/store")
+        let script = BuiltProgram.repository.appendingPathComponent("Tests/Interop/watch-names.py").path
+        let names = try await scenario.program("names", ["python3", script, store.path])
+        try await eventually("watch of the store", within: .seconds(10)) {
+          names.output.contains("watching") ? true : nil
+        }
         _ = try await jobs.run(["stop", id])
         let ended = try await eventually("end of the job", within: .seconds(30), every: .milliseconds(300)) {
           let job = try JSON(parsing: try await jobs.run(["show", id, "--json"]))
@@ -50,15 +56,16 @@ extension EndToEndWithoutBrowsers {
         }
         #expect(ended["state"] == "finished" && ended["reason"] == "stopped")
 
-        let store = folder.appendingPathComponent("chatbot-data/store")
-        // Since when each file has its name.
-        let listed = try ExternalTool.run("find", [store.path, "-type", "f", "-printf", "%C@ %P\\n"])
-        let files = listed.output.split(separator: "\n").map { $0.split(separator: " ") }
-        let times = files.compactMap { Double($0[0]) }
-        let manifest = try #require(files.first { $0[1].hasSuffix("/recording.json") })
-        #expect(Double(manifest[0]) == times.max(), "the manifest is the last object")
+        let listed = try ExternalTool.run("find", [store.path, "-type", "f", "-printf", "%P\\n"])
+        let files = listed.output.split(separator: "\n").map(String.init)
+        let manifest = try #require(files.first { $0.hasSuffix("/recording.json") })
+        // The names in the order in which the kernel reported them; those before the stop may be missing.
+        names.signal(SIGKILL)
+        let seen = names.output.split(separator: "\n").dropFirst().map(String.init)
+        #expect(seen.last == manifest, "the manifest is the last object")
+        #expect(seen.count > 2 && Set(seen).isSubset(of: files), "no object has had another name")
         let recording = try JSON(
-          parsing: String(contentsOf: store.appendingPathComponent(String(manifest[1])), encoding: .utf8))
+          parsing: String(contentsOf: store.appendingPathComponent(manifest), encoding: .utf8))
         #expect(recording["complete"] == true)
         #expect(recording["users"].list.count == 3)
         #expect(recording["users"].list.allSatisfy { $0["gaps"].list.isEmpty && $0["files"].list.count == 2 })

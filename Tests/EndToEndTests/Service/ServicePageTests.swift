@@ -67,8 +67,13 @@ extension EndToEnd {
     }
 
     /// Opens the page and gives it the token of the administrator.
-    private func signedIn(_ scenario: Scenario, _ service: RunningService) async throws -> any Page {
+    ///
+    /// - Parameter script: runs before the page.
+    private func signedIn(
+      _ scenario: Scenario, _ service: RunningService, script: String? = nil
+    ) async throws -> any Page {
       let page = try await scenario.page(of: try await scenario.chromium())
+      if let script { try await page.addStartScript(script) }
       try await page.addStartScript(
         "addEventListener('securitypolicyviolation', (event) => (window.violations ??= []).push(event.violatedDirective))"
       )
@@ -89,6 +94,42 @@ extension EndToEnd {
       #"<img src=x onerror="window.hostile='id'">"#, "../../../../tmp/id", "'\"><b onclick=hostile()>{{7*7}}",
     ]
     private static let refusedIDs = ["\u{202E}di", String(repeating: "👾", count: 60)]
+
+    /// Answers the first requests for each path with 503, as a service does whose database is away.
+    private static let unready = """
+      (() => {
+        const real = window.fetch;
+        const asked = {};
+        window.fetch = (path, options) => {
+          const place = String(path).replace(/\\?.*/, '');
+          asked[place] = (asked[place] ?? 0) + 1;
+          window.asked = asked;
+          const isRefused = (options?.method ?? 'GET') === 'GET' && asked[place] <= 2;
+          return isRefused ? Promise.resolve(new Response('{}', { status: 503 })) : real(path, options);
+        };
+      })()
+      """
+
+    @Test(
+      "what the service answers with 503 at first is asked for again, the session and each view",
+      .enabled(if: Machine.hasChromium))
+    func unready() async throws {
+      try await Scenario.run("100 page of a service that is not ready", limit: .seconds(90)) { scenario in
+        let server = try await scenario.server()
+        let service = try await RunningService.start(scenario, servers: ["main": server])
+        let job = try await service.submit(#"{"kind": "record", "room": "100", "startAt": "2099-01-01T00:00:00Z"}"#)
+        let page = try await signedIn(scenario, service, script: Self.unready)
+        try await expect("list of jobs", "document.querySelectorAll('#jobs tbody tr').length === 1", on: page)
+        try await expect("stream of events", "document.getElementById('connection').textContent === 'live'", on: page)
+        #expect(try await page.evaluate("asked['/v1/session'] >= 3 && asked['/v1/jobs'] === 3") == true)
+        _ = try await page.evaluate("void document.querySelector('#jobs tbody a').click()")
+        try await expect("job", "document.getElementById('job-state').textContent === 'scheduled'", on: page)
+        #expect(try await page.evaluate("asked['/v1/jobs/\(job)'] === 3") == true)
+        _ = try await page.evaluate("void (location.hash = '#webhooks')")
+        try await expect("webhooks", "!document.getElementById('no-deliveries').hidden", on: page)
+        #expect(try await service.end(SIGTERM) == .exit(0))
+      }
+    }
 
     @Test("hostile ids of users are text on the page, in events and in a terminal", .enabled(if: Machine.hasChromium))
     func hostileIDs() async throws {

@@ -26,17 +26,24 @@ extension EndToEndWithoutBrowsers {
     }
 
     @Test(
-      "after kills of the service and with half of the requests disturbed, every object is there once and whole",
+      "after kills of the service and of its job, with half of the requests disturbed, every object is there once and whole",
       .enabled(if: isInstalled, isMissing))
     func kills() async throws {
-      try await run(["kills", Self.isWhole ? "25" : "4"], "75 store kills", limit: .seconds(Self.isWhole ? 400 : 110))
+      try await run(["kills", Self.isWhole ? "25" : "4"], "75 store kills", limit: .seconds(Self.isWhole ? 500 : 130))
     }
 
     @Test(
       "while the store is away files wait, a refusal is named, and in the end all is stored and copies go",
       .enabled(if: isInstalled && isWhole, isMissing))
     func outage() async throws {
-      try await run(["outage", "90"], "76 store outage", limit: .seconds(600))
+      try await run(["outage", "600"], "76 store outage", limit: .seconds(1_200))
+    }
+
+    @Test(
+      "after half a minute without the store everything is stored, once",
+      .enabled(if: isInstalled && !isWhole, isMissing))
+    func shortOutage() async throws {
+      try await run(["away", "30"], "79 short store outage", limit: .seconds(120))
     }
 
     @Test(

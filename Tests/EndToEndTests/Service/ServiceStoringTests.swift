@@ -65,8 +65,7 @@ extension EndToEndWithoutBrowsers {
         let files = events.filter { $0["type"] == "recording.file" }.compactMap { $0["data"]["object"].string }
         let recorded = recording.objects.filter { $0["kind"] != "log" }.compactMap { $0["object"].string }
         #expect(files.sorted() == recorded.sorted())
-        let left = try FileManager.default.contentsOfDirectory(atPath: service.data.appendingPathComponent("jobs").path)
-        #expect(left.isEmpty, "the folders of the job are gone")
+        try await service.expectNoFolders()
         #expect(try await service.end(SIGTERM) == .exit(0))
         await service.forgetProcesses()
       }

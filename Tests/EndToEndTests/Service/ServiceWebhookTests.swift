@@ -31,7 +31,8 @@ extension EndToEndWithoutBrowsers {
     func events() async throws {
       try await Scenario.run("90 webhooks", limit: .seconds(180)) { scenario in
         let server = try await scenario.server()
-        let folder = scenario.folder.appendingPathComponent("service/data/store")
+        let folder = scenario.folder.appendingPathComponent(
+          ServiceBackends.areOfCluster ? "service bucket" : "service/data/store")
         let receiver = try await WebhookReceiver(secrets: [Self.secret], store: folder.path)
         let url = "http://127.0.0.1:\(receiver.port)"
         let service = try await start(scenario, server)

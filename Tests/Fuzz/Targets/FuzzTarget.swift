@@ -50,6 +50,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case webhook
   case storedRecording
   case s3
+  case layoutFile
+  case compositionPlan
 
   /// Runs the target on an input. It must return for any input.
   ///
@@ -104,6 +106,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .webhook: try WebhookTarget.run(input)
     case .storedRecording: try StoredRecordingTarget.run(input)
     case .s3: try S3Target.run(input)
+    case .layoutFile: try LayoutFileTarget.run(input)
+    case .compositionPlan: try CompositionPlanTarget.run(input)
     }
   }
 
@@ -119,6 +123,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192
     case .jobJournal, .jobControl, .jobSpecification: 3_000
     case .serviceConfiguration, .serviceRequest, .webhook, .s3: 3_000
+    case .layoutFile: 3_000
+    case .compositionPlan: 12_000
     case .description, .ivf, .y4m, .ogg, .baseline: 16_384
     case .webm, .repair: 32_768
     }

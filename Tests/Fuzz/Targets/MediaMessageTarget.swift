@@ -1,12 +1,12 @@
 import MediaMessages
 
-/// The messages between the program and the processes that decode for it: a byte that chooses the kind (modulo 6), and a message, or
-/// what a process writes about a file into the shared memory.
+/// The messages between the program and the processes that decode for it: a byte that chooses the kind (modulo 8), and a message, or
+/// what is written about a file or as packets into the shared memory.
 enum MediaMessageTarget {
   static func run(_ input: [UInt8]) throws(InvariantViolation) {
     guard let kind = input.first else { return }
     let bytes = Array(input.dropFirst())
-    switch kind % 6 {
+    switch kind % 8 {
     case 0:
       guard let request = try? MediaRequest(parsing: bytes) else { return }
       try require((try? MediaRequest(parsing: request.encoded)) == request, "A request does not round-trip.")
@@ -28,6 +28,20 @@ enum MediaMessageTarget {
           track.extradata.count <= MediaLimits.extradataBytes && track.channels <= MediaLimits.statedChannels,
           "A track is beyond the limits.")
       }
+    case 5:
+      guard let settings = try? bytes.withUnsafeBytes({ try ContainerSettings(parsing: $0) }) else { return }
+      try require(
+        settings.tracks.count <= MediaLimits.tracks && settings.chapters.count <= MediaLimits.chapters,
+        "A container has too many tracks or chapters.")
+      let again = try? settings.encoded.withUnsafeBytes { try ContainerSettings(parsing: $0) }
+      try require(again?.tracks.count == settings.tracks.count, "The settings of a container do not round-trip.")
+    case 6:
+      guard let count = bytes.first,
+        let packets = try? bytes.dropFirst().withUnsafeBytes({ try PacketBatch.read(Int(count), from: $0) })
+      else { return }
+      try require(packets.count == Int(count), "Packets are missing.")
+      let size = packets.reduce(0) { $0 + $1.bytes.count + PacketBatch.headerBytes }
+      try require(size < bytes.count, "There are more packets than bytes.")
     default:
       guard let packets = try? bytes.withUnsafeBytes({ try FilePackets(parsing: $0) }).packets else { return }
       for packet in packets {

@@ -58,6 +58,7 @@ import Testing
         node: recorder-1
         advertise: https://recorder-1.example:8443
         clusterTokenFile: cluster
+        clusterCA: ca.pem
         nodeLossTimeout: 2h
         """)
     #expect(configuration.listen == ListenAddress(host: "::1", port: 8443))
@@ -79,7 +80,7 @@ import Testing
     #expect(configuration.database == database)
     #expect(configuration.node == "recorder-1" && configuration.nodeName == "recorder-1")
     #expect(configuration.advertise == "https://recorder-1.example:8443")
-    #expect(configuration.clusterTokenFile == "cluster")
+    #expect(configuration.clusterTokenFile == "cluster" && configuration.clusterCA == "ca.pem")
     #expect(configuration.nodeLossTimeout == TimeSpan(milliseconds: 7_200_000))
     #expect(configuration.log.format == .json && configuration.page.showsSnapshots)
   }

@@ -3,6 +3,7 @@ import JSON
 import JobProtocol
 import NIOCore
 import SQLStore
+import TestSupport
 import Testing
 
 @testable import Service
@@ -80,6 +81,40 @@ import Testing
     #expect(streamed.value?["userCount"] == .number(7))
     // Another project sees nothing of it.
     #expect(try await pair.a.client("other").send("GET", "/v1/jobs/\(pair.job)/live").status == 404)
+  }
+
+  @Test func `a node with a certificate of a CA that only the settings name is asked by https`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "nodes-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (certificate, key) = ("\(folder)/cert.pem", "\(folder)/key.pem")
+    let made = try ExternalTool.run(
+      "openssl",
+      [
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test", "-addext",
+        "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+      ])
+    try #require(made.status == 0, "\(made.errors)")
+    let store = try await JobStore.open("\(folder)/service.db")
+    let token = try ClusterToken(Self.commonToken)
+    let trusting = try await ServiceFixture(shared: store, node: ("a", token), ca: certificate)
+    let other = try await ServiceFixture(shared: store, node: ("c", token))
+    let secure = try await ServiceFixture(shared: store, node: ("b", token)) {
+      $0.tls = .init(certificate: certificate, key: key)
+    }
+    let job = try await trusting.submit()
+    try await store.connection.execute("UPDATE jobs SET node = 'b', state = 'running' WHERE id = $1", [job.value])
+    await secure.control.set(live: Self.status(users: 7), of: job)
+    let node = NewNode(name: "b", identity: "b", advertise: "https://127.0.0.1:\(secure.port)", version: "1")
+    #expect(try await store.join(node))
+    let live = try await trusting.client("viewer").json("GET", "/v1/jobs/\(job)/live")
+    #expect(live["userCount"] == .number(7))
+    // Without the CA, the other node is as one that does not answer.
+    let answer = try await other.client("viewer").send("GET", "/v1/jobs/\(job)/live")
+    #expect(answer.status != 200 || !String(decoding: answer.body, as: UTF8.self).contains(#""userCount":7"#))
+    #expect(throws: NodePeers.CAFailure.self) {
+      try NodePeers(store: store, name: "a", token: token, ca: key, logger: RecordedLog().logger)
+    }
   }
 
   @Test func `a command is carried out by the node of the job, or waits for it`() async throws {

@@ -73,9 +73,10 @@ final class ServiceFixture: Sendable {
   /// - Parameters:
   ///   - shared: the database of several services; nil: one of its own.
   ///   - node: the name of a service that asks others, with the common token.
+  ///   - ca: the CA certificates that it trusts.
   ///   - change: changes the settings.
   init(
-    shared: JobStore? = nil, node: (name: String, token: ClusterToken)? = nil,
+    shared: JobStore? = nil, node: (name: String, token: ClusterToken)? = nil, ca: String? = nil,
     _ change: (inout ServiceConfiguration) -> Void = { _ in }
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "service-\(UUID().uuidString)").path
@@ -108,7 +109,9 @@ final class ServiceFixture: Sendable {
       tokens: TokenFile("\(folder)/tokens"), requestsPerSecond: configuration.limits.requests)
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
-    let peers = node.map { [store] in NodePeers(store: store, name: $0.name, token: $0.token, logger: logger) }
+    let peers = try node.map { [store] in
+      try NodePeers(store: store, name: $0.name, token: $0.token, ca: ca, logger: logger)
+    }
     let responder = APIResponder(
       configuration: configuration, data: folder, store: store, objects: objects, control: control, access: access,
       secrets: try SecretBox.load("\(folder)/secret.key"), metrics: metrics, peers: peers, logger: logger)

@@ -1,5 +1,6 @@
 import Foundation
 import JobProtocol
+import Logging
 import ObjectStore
 import SQLStore
 import Service
@@ -149,6 +150,7 @@ final class StoringFixture: Sendable {
 
   func withStorer(
     _ reached: @escaping @Sendable (String) throws -> Void = { _ in },
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
     _ body: (Storer, JobStore) async throws -> Void
   ) async throws {
     let store = try await JobStore.open("\(path)/service.db")
@@ -156,7 +158,8 @@ final class StoringFixture: Sendable {
     var settings = Storer.Settings(data: path, program: ["\(path)/chatbot"])
     settings.template = try ObjectPathTemplate("recordings/{job}")
     settings.busyLimit = .seconds(5)
-    let storer = Storer(store, objects: objects, settings: settings) { try reached("\($0)") }
+    let storer = Storer(
+      store, objects: objects, settings: settings, reached: { try reached("\($0)") }, logger: logger)
     do {
       try await body(storer, store)
     } catch {

@@ -47,6 +47,7 @@ final class RecordedLog: Sendable {
   private let lines = Mutex<[Line]>([])
 
   var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+  var all: [Line] { lines.withLock { $0 } }
   /// Those that job processes wrote.
   var ofProcesses: [Line] { lines.withLock { $0 }.filter { $0.fields["source"] == "process" } }
 }

@@ -72,12 +72,12 @@ final class OutboxFixture: Sendable {
   /// - Parameter sender: nil: to ``receiver``.
   func dispatcher(
     _ sender: (any WebhookSending)? = nil, allowsPrivate: Bool = true,
-    limits: WebhookDispatcher.Limits = WebhookDispatcher.Limits()
+    limits: WebhookDispatcher.Limits = WebhookDispatcher.Limits(),
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   ) -> WebhookDispatcher {
     WebhookDispatcher(
       store, sender: sender ?? receiver, secrets: WebhookSecretFiles(["app": .init(file: secretFile)]),
-      allowsPrivate: allowsPrivate, metrics: metrics, limits: limits,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      allowsPrivate: allowsPrivate, metrics: metrics, limits: limits, logger: logger)
   }
 
   /// Stores a job with receivers at these URLs.

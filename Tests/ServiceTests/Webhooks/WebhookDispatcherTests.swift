@@ -1,5 +1,6 @@
 import Foundation
 import JobProtocol
+import Logging
 import PrometheusText
 import SQLStore
 import Synchronization
@@ -178,6 +179,29 @@ import Webhooks
     outbox.clock.advance(.seconds(1))
     await dispatcher.sendDue()
     #expect(outbox.receiver.all.count == 1)
+  }
+
+  @Test func `that a secret cannot be used is in the log at once and once, and that it can be used again`() async throws
+  {
+    let outbox = try await OutboxFixture()
+    for _ in 0..<3 { try await outbox.append(.jobStarted, of: try await outbox.job("https://a.example/")) }
+    func set(mode: Int) throws {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: outbox.secretFile)
+    }
+    try set(mode: 0o644)
+    let log = RecordedLog()
+    let dispatcher = outbox.dispatcher(logger: log.logger)
+    for _ in 0..<3 {
+      await dispatcher.sendDue()
+      outbox.clock.advance(.seconds(30))
+    }
+    let sentence = "Others may read \(outbox.secretFile): its mode must be 0600 (chmod 600)."
+    #expect(log.all.map(\.message) == ["Webhooks with the secret app are not sent: \(sentence)"])
+    #expect(log.all.map(\.level) == [.error])
+    try set(mode: 0o600)
+    await dispatcher.sendDue()
+    #expect(log.all.dropFirst().map(\.message) == ["The secret of webhooks app can be used again"])
+    #expect(outbox.receiver.all.count == 3)
   }
 
   @Test func `a secret is read again when its file changes, also with a second one`() throws {

@@ -19,6 +19,8 @@ public final class PostgreSQLServer: Sendable {
   /// The folder of the server's sockets and data.
   public let folder: String
   public let port: Int
+  /// The words before each command, which run it in another network; none: in that of this process.
+  private let prefix: [String]
   private let process = Mutex<Process?>(nil)
   private let numbers = Mutex(0)
 
@@ -27,9 +29,14 @@ public final class PostgreSQLServer: Sendable {
   /// - Parameters:
   ///   - settings: further settings, like `max_connections=20`.
   ///   - primary: a server whose standby this is, until it is promoted; nil: it has data of its own.
-  public init(settings: [String] = [], standbyOf primary: PostgreSQLServer? = nil) throws {
+  ///   - prefix: the words before each command, which run it in another network.
+  ///   - port: one that is free in that network; nil: one of this network.
+  public init(
+    settings: [String] = [], standbyOf primary: PostgreSQLServer? = nil, prefix: [String] = [], port wanted: Int? = nil
+  ) throws {
+    self.prefix = prefix
     folder = "/tmp/pg-\(UUID().uuidString.prefix(8).lowercased())"
-    port = try ServerPort.unused()
+    port = try wanted ?? ServerPort.unused()
     try start(settings, primary: primary)
   }
 
@@ -72,13 +79,13 @@ public final class PostgreSQLServer: Sendable {
       [ "$how" != INT ] || [ -e "$folder/keep" ] || rm -rf "$folder"
       """
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     let fixed = [
       "listen_addresses=127.0.0.1", "port=\(port)", "fsync=off", "full_page_writes=off", "shared_buffers=32MB",
       "max_connections=150", "deadlock_timeout=200ms", "log_min_messages=warning", "autovacuum=off",
     ]
     process.arguments =
-      ["-c", script, "bash", folder, Self.programs, primary.map { "\($0.port)" } ?? ""]
+      prefix + ["/bin/bash", "-c", script, "bash", folder, Self.programs, primary.map { "\($0.port)" } ?? ""]
       + (fixed + settings).flatMap { ["-c", $0] }
     process.standardInput = Pipe()
     process.standardOutput = FileHandle.nullDevice
@@ -87,7 +94,7 @@ public final class PostgreSQLServer: Sendable {
     self.process.withLock { $0 = process }
     let deadline = Date().addingTimeInterval(30)
     while Date() < deadline {
-      let ready = try? ExternalTool.run("\(Self.programs)/pg_isready", ["-q", "-h", "127.0.0.1", "-p", "\(port)"])
+      let ready = try? tool(["\(Self.programs)/pg_isready", "-q", "-h", "127.0.0.1", "-p", "\(port)"])
       if ready?.status == 0 { return }
       if !process.isRunning { break }
       usleep(30_000)
@@ -133,10 +140,16 @@ public final class PostgreSQLServer: Sendable {
   /// - Returns: its rows, without names of columns.
   @discardableResult
   public func run(_ statement: String, database: String = "postgres") throws -> String {
-    let result = try ExternalTool.run(
-      "psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url(database), "-c", statement])
+    let result = try tool([
+      "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url(database), "-c", statement,
+    ])
     guard result.status == 0 else { throw Failure(description: result.errors) }
     return result.output.trimmingCharacters(in: .newlines)
+  }
+
+  /// Runs a program in the network of the server.
+  private func tool(_ words: [String]) throws -> ExternalTool.Result {
+    try ExternalTool.run("/usr/bin/env", prefix + words)
   }
 
   public func url(_ database: String) -> String { "postgresql://chatbot@127.0.0.1:\(port)/\(database)" }

@@ -14,6 +14,12 @@ struct cmediaprogram_limits {
   uint64_t memory;
   /* Descriptors, those that are open included. */
   uint64_t descriptors;
+  /* The size of a file that it writes, in bytes; 0 for none, UINT64_MAX without a limit. */
+  uint64_t file;
+  /* Whether it may start threads. */
+  int has_threads;
+  /* Whether it may write at any position of its descriptors, and wait for room on a disk. */
+  int writes;
 };
 
 /*
@@ -31,7 +37,7 @@ pid_t cmediaprogram_fork(void);
 
 /*
  * For a child, before it reads anything: makes `descriptor` number 3, closes all above it, gives up all privileges, ends with its
- * parent, sets limits, and admits only the system calls that decoding needs. Returns 0, or an error number; then the child must end.
+ * parent, sets limits, and admits only the system calls that its work needs. Returns 0, or an error number; then the child must end.
  */
 int cmediaprogram_confine(int descriptor, pid_t parent, struct cmediaprogram_limits limits);
 

@@ -3,7 +3,9 @@ package import Logging
 import Media
 package import NIOCore
 import NIOHTTP1
+import NIOSSL
 package import SQLStore
+import Synchronization
 
 /// The other nodes, as this one asks them over HTTP for what only they have: live figures, logs, snapshots, and commands of the
 /// processes that they supervise.
@@ -32,18 +34,50 @@ package struct NodePeers: Sendable {
   /// The name of this node.
   private let name: String
   private let token: ClusterToken
+  private let client: HTTPClient
   private let logger: Logger
 
-  package init(store: JobStore, name: String, token: ClusterToken, logger: Logger) {
+  /// Why the certificates of CAs cannot be used: a sentence.
+  package struct CAFailure: Error, Sendable, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// - Parameter ca: a PEM file with CA certificates to trust in addition to those of the system. It is read here, which blocks.
+  package init(
+    store: JobStore, name: String, token: ClusterToken, ca: String? = nil, logger: Logger
+  ) throws(CAFailure) {
+    client = try Self.client(ca: ca)
     self.store = store
     self.name = name
     self.token = token
     self.logger = logger
   }
 
-  /// One for the process, which is never shut down.
-  private static let client: HTTPClient = {
+  /// One for the process and each file of CA certificates, which is never shut down.
+  private static let clients = Mutex<[String: HTTPClient]>([:])
+
+  private static func client(ca: String?) throws(CAFailure) -> HTTPClient {
+    if let known = clients.withLock({ $0[ca ?? ""] }) { return known }
+    var tls = TLSConfiguration.makeClientConfiguration()
+    if let ca {
+      do {
+        tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(ca))]
+      } catch {
+        let reason = "\(error)".printable(utf8Bytes: 200)
+        throw CAFailure(description: "The CA certificates \(ca.printable(utf8Bytes: 300)) cannot be used: \(reason).")
+      }
+    }
+    let made = tls
+    return clients.withLock { clients in
+      let client = clients[ca ?? ""] ?? makeClient(made)
+      clients[ca ?? ""] = client
+      return client
+    }
+  }
+
+  private static func makeClient(_ tls: TLSConfiguration) -> HTTPClient {
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+    configuration.tlsConfiguration = tls
     configuration.timeout.connect = .seconds(1)
     // The time of a request ends with the head of the answer: a node that stops within the body is not waited for either.
     configuration.timeout.read = NodePeers.commandTimeout
@@ -52,7 +86,7 @@ package struct NodePeers: Sendable {
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     configuration.httpVersion = .http1Only
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-  }()
+  }
 
   /// The rights of a request that another node has sent; nil if it is not one.
   func caller(_ credential: APIAccess.Credential, project: String?) -> AccessToken? {
@@ -120,7 +154,7 @@ package struct NodePeers: Sendable {
       request.headers.add(name: "Content-Type", value: "application/json")
       request.body = .bytes(body)
     }
-    let response = try await Self.client.execute(
+    let response = try await client.execute(
       request, timeout: method == .GET ? Self.timeout : Self.commandTimeout)
     return Answer(
       status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),

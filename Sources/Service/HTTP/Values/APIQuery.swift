@@ -152,8 +152,9 @@ package enum Cursor {
       guard let high = value(ofDigit: high), let low = value(ofDigit: low) else { return nil }
       name.append(high << 4 | low)
     }
-    guard let name = String(validating: name, as: UTF8.self), !name.utf8.contains(0) else { return nil }
-    return FilePosition(attempt: attempt, name: name)
+    guard !name.contains(0) else { return nil }
+    // A name that is not UTF-8 is no file's, and only a position among the names.
+    return FilePosition(attempt: attempt, name: String(decoding: name, as: UTF8.self))
   }
 
   private static func value(ofDigit digit: UInt8) -> UInt8? {

@@ -1,0 +1,256 @@
+internal import Codecs
+internal import Composition
+internal import FileSource
+internal import Inspection
+internal import Media
+internal import MediaWorker
+internal import NIOCore
+
+/// The video of a tile: reads its recordings in order, and decodes in a worker of its own up to a time.
+///
+/// Of a tile that is not shown only frames since the last keyframe are kept, and few of them: what is not kept is read again when the tile
+/// is shown. Its worker ends after a while.
+final class StreamFrames {
+  /// The newest decoded frame.
+  let picture = StoredPicture()
+  private(set) var decodedFrames = 0
+  /// Frames that could not be decoded.
+  private(set) var undecodedFrames = 0
+  /// Times of which frames could not be decoded, in order; at most ``maximumLosses``.
+  private(set) var losses: [PictureLoss] = []
+  /// Files that could not be read, or not to their end, a sentence each.
+  private(set) var problems: [String] = []
+
+  private struct Opened {
+    let recording: PlannedRecording
+    let track: RecordedTrack
+    let reader: RecordedTrackReader
+    /// How many frames were read, and which of them is the last keyframe that is due.
+    var read = 0
+    var keyframe = 0
+    var isAtEnd = false
+    var failures = 0
+  }
+
+  private typealias Due = (time: Int64, frame: RecordedFrame)
+
+  private let recordings: [PlannedRecording]
+  /// The ends of pauses of the recording: no frame of before may be shown after one.
+  private var pauses: ArraySlice<(start: Int64, end: Int64)>
+  private var pauseEnd = Int64.min
+  private var nextRecording = 0
+  private var current: Opened?
+  /// The frame that is due next.
+  private var following: Due?
+  /// Frames that are due and not decoded: what follows the last decoded frame, or a keyframe with what follows it.
+  private var pending: [Due] = []
+  private var pendingBytes = 0
+  /// Whether frames since the last keyframe must be read again, because they were not kept, or the decoder has forgotten them.
+  private var mustReadAgain = false
+  private var worker: MediaWorker?
+  private var decoder: VideoDecoder?
+  private var lastShown = Int64.min
+  private var earlierCrashes = 0
+  private var loss: PictureLoss?
+
+  /// The maximum size of the frames that are kept.
+  private static let maximumPending = 512 << 10
+  /// How long the worker of a tile that is not shown is kept, in units of `MediaTimebase.rate`.
+  private static let patience = 2 * Int64(MediaTimebase.rate)
+  /// A recording that fails in more places than this is given up.
+  private static let maximumFailures = 20
+  static let maximumLosses = 1_000
+
+  init(_ tile: PlannedTile) {
+    recordings = tile.hasVideo ? tile.recordings.sorted { $0.range.lowerBound < $1.range.lowerBound } : []
+    pauses = tile.spans.filter { $0.state == .nameTile(.recordingPaused) }.map { ($0.start, $0.end) }[...]
+  }
+
+  /// How often a process that decoded ended.
+  var allCrashes: Int { earlierCrashes + (worker?.crashes ?? 0) }
+
+  /// Makes the picture the newest frame that is not later than a time. The times of the calls ascend.
+  ///
+  /// - Parameter isShown: whether the picture is needed.
+  func advance(to time: Int64, isShown: Bool) {
+    while let pause = pauses.first, pause.start <= time {
+      pauseEnd = pause.end
+      pauses.removeFirst()
+      picture.clear()
+      forget()
+    }
+    while let due = next(notAfter: time) { take(due, isShown: isShown) }
+    if isShown {
+      lastShown = time
+      catchUp()
+    } else if worker != nil, time - lastShown > Self.patience {
+      release()
+    }
+  }
+
+  // MARK: Reading
+
+  /// Takes the next frame if it is due.
+  private func next(notAfter time: Int64) -> Due? {
+    while true {
+      if let due = following {
+        guard due.time <= time else { return nil }
+        following = nil
+        return due
+      }
+      if current?.isAtEnd ?? true {
+        guard nextRecording < recordings.count, recordings[nextRecording].range.lowerBound <= time else { return nil }
+        begin(recordings[nextRecording])
+        nextRecording += 1
+        continue
+      }
+      guard let offset = current?.recording.offset, let end = current?.recording.range.upperBound, let frame = read()
+      else {
+        current?.isAtEnd = true
+        continue
+      }
+      // What follows belongs to a later recording, or to nobody.
+      if offset + frame.time >= end {
+        current?.isAtEnd = true
+      } else {
+        following = (offset + frame.time, frame)
+      }
+    }
+  }
+
+  private func begin(_ recording: PlannedRecording) {
+    forget()
+    close()
+    let track = RecordedTrack.opening(.video, of: recording.recording, problems: &problems)
+    current = Opened(recording: recording, track: track, reader: RecordedTrackReader(track))
+    mustReadAgain = false
+  }
+
+  private func read() -> RecordedFrame? {
+    while let reader = current?.reader, (current?.failures ?? 0) <= Self.maximumFailures {
+      do throws(MediaFile.ReadError) {
+        guard let frame = try reader.next() else { return nil }
+        current?.read += 1
+        return frame
+      } catch {
+        current?.failures += 1
+        let name = current?.recording.recording.manifest.map { RecordedName.shown($0.path) } ?? "a recording"
+        problems.append("A file of “\(name)” cannot be read to its end: \(error).")
+      }
+    }
+    return nil
+  }
+
+  private func take(_ due: Due, isShown: Bool) {
+    if due.frame.content.isKeyframe {
+      pending.removeAll(keepingCapacity: true)
+      pendingBytes = 0
+      mustReadAgain = false
+      current?.keyframe = (current?.read ?? 1) - 1
+    }
+    // A picture of before a pause must not be the reference of a later one.
+    guard due.time >= pauseEnd || due.frame.content.isKeyframe else { return }
+    guard !mustReadAgain else { return }
+    pending.append(due)
+    pendingBytes += due.frame.content.payload.readableBytes
+    guard pendingBytes > Self.maximumPending, pending.count > 1 else { return }
+    if isShown, decoder != nil { catchUp() } else { forget() }
+  }
+
+  /// Lets go of the frames that are kept.
+  private func forget() {
+    pending.removeAll(keepingCapacity: true)
+    pendingBytes = 0
+    mustReadAgain = true
+  }
+
+  // MARK: Decoding
+
+  private func catchUp() {
+    if mustReadAgain {
+      readAgain()
+    } else {
+      for due in pending { decode(due) }
+    }
+    pending.removeAll(keepingCapacity: true)
+    pendingBytes = 0
+  }
+
+  /// Decodes from the last keyframe up to the frame that was taken last.
+  private func readAgain() {
+    mustReadAgain = false
+    guard let current else { return }
+    decoder = nil
+    // The frame that is due next has been read as well.
+    let end = current.read - (following == nil ? 0 : 1)
+    let reader = RecordedTrackReader(current.track)
+    var (index, failures) = (0, 0)
+    while index < end, failures <= Self.maximumFailures {
+      do throws(MediaFile.ReadError) {
+        guard let frame = try reader.next() else { return }
+        let time = current.recording.offset + frame.time
+        if time >= current.recording.range.upperBound { return }
+        if index >= current.keyframe, time >= pauseEnd || frame.content.isKeyframe { decode((time, frame)) }
+        index += 1
+      } catch {
+        failures += 1
+      }
+    }
+  }
+
+  private func decode(_ due: Due) {
+    let crashes = allCrashes
+    do {
+      let decoder = try decoder(for: due.frame.codec)
+      decodedFrames += 1
+      let isVisible = due.time >= pauseEnd
+      try decoder.decode(due.frame.content.payload) { if isVisible { picture.store($0) } }
+      endLoss(at: due.time)
+    } catch {
+      undecodedFrames += 1
+      if loss == nil { loss = PictureLoss(start: due.time, end: nil, isCrash: false) }
+      if allCrashes > crashes { loss?.isCrash = true }
+    }
+  }
+
+  private func endLoss(at time: Int64?) {
+    guard var ended = loss.take() else { return }
+    ended.end = time
+    if losses.count < Self.maximumLosses { losses.append(ended) }
+  }
+
+  private func decoder(for codec: Codec) throws(CodecError) -> VideoDecoder {
+    if let decoder, decoder.codec == codec { return decoder }
+    let worker = worker ?? MediaWorker(.foreground)
+    self.worker = worker
+    let made = try VideoDecoder(codec, in: worker, prefersWorker: true)
+    decoder = made
+    return made
+  }
+
+  /// Ends the worker of a tile that is not shown.
+  private func release() {
+    close()
+    if !(pending.first?.frame.content.isKeyframe ?? false) { forget() }
+  }
+
+  private func close() {
+    endLoss(at: nil)
+    earlierCrashes += worker?.crashes ?? 0
+    decoder = nil
+    worker = nil
+  }
+
+  /// What was lost so far, the last one also if it lasts.
+  var allLosses: [PictureLoss] { losses + [loss].compactMap(\.self) }
+}
+
+/// A time of which frames of a tile could not be decoded, in units of `MediaTimebase.rate` from the composition's zero.
+package struct PictureLoss: Sendable, Hashable {
+  /// The time of the first frame that could not be decoded.
+  package var start: Int64
+  /// The time of the next frame that was decoded; nil if there is none.
+  package var end: Int64?
+  /// Whether the process that decodes ended.
+  package var isCrash: Bool
+}

@@ -1,2 +1,0 @@
-import Composer
-import Testing

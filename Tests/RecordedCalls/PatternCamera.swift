@@ -1,0 +1,88 @@
+import Codecs
+import Media
+import NIOCore
+import Pattern
+
+/// Paints and encodes the test pattern as a user sends it.
+final class PatternCamera: SentTrack {
+  private let video: SentVideo
+  private let clock: SenderClock
+  private let pattern: UInt16
+  /// When it is sent, in seconds of the call.
+  private let span: Range<Double>
+  private var encoder: VideoEncoder?
+  private var painter: PatternPainter?
+  /// The number of the next frame since the beginning of the call.
+  private var next: Int
+  /// The frames that were not sent since the last one, and why.
+  private var missing: (gap: SentGap, frames: Int)?
+  private var lastTicks = Int64.min
+
+  init(_ video: SentVideo, clock: SenderClock, pattern: UInt16, stay: Range<Double>) {
+    self.video = video
+    self.clock = clock
+    self.pattern = pattern
+    span = (video.span ?? stay).clamped(to: stay)
+    next = Int((clock.reading(at: span.lowerBound) * Double(video.framesPerSecond)).rounded(.up))
+  }
+
+  var codec: Codec { video.codec }
+
+  func pieces(before time: Double) throws -> [SentPiece] {
+    var pieces: [SentPiece] = []
+    while true {
+      let reading = Double(next) / Double(video.framesPerSecond)
+      let captured = clock.time(of: reading)
+      guard captured < min(time, span.upperBound) else { return pieces }
+      if let piece = try piece(next, reading: reading, at: captured) { pieces.append(piece) }
+      next += 1
+    }
+  }
+
+  private func piece(_ number: Int, reading: Double, at time: Double) throws -> SentPiece? {
+    if let gap = video.gaps.first(where: { $0.span.contains(time) }) {
+      missing = (gap, (missing?.frames ?? 0) + 1)
+      return nil
+    }
+    if let slow = video.slow, slow.contains(time), !number.isMultiple(of: video.framesPerSecond) { return nil }
+    let change = video.changes.last { $0.at <= time }
+    let (codec, size) = (change?.codec ?? video.codec, change?.size ?? video.size)
+    if encoder?.codec != codec || painter?.size != size {
+      painter = PatternPainter(size: size, streamID: pattern)
+      encoder = try VideoEncoder(codec, settings(size))
+    }
+    guard let painter, let encoder else { return nil }
+    let shown = clock.shown(at: reading)
+    let frame = painter.videoFrame(frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: shown))
+    let ticks = Int64((reading * Double(VideoEncoder.rate)).rounded())
+    let isFirst = missing != nil || number.isMultiple(of: video.keyframeDistance)
+    guard var output = try encoder.encode(frame, time: ticks, keyframe: isFirst).map({ ($0.payload, $0.isKeyframe) })
+    else { return nil }
+    if let damaged = video.damaged, damaged.contains(time) { output.0 = Self.damaged(output.0, by: UInt64(number)) }
+    defer { missing = nil }
+    return SentPiece(
+      time: time, ticks: ticks, codec: codec, payload: output.0, isKeyframe: output.1, size: output.1 ? size : nil,
+      gap: missing.map { $0.gap.reported($0.frames) })
+  }
+
+  private func settings(_ size: VideoSize) -> VideoEncoder.Settings {
+    var settings = VideoEncoder.Settings(size: size)
+    settings.bitrate = video.bitrate
+    settings.framesPerSecond = video.framesPerSecond
+    settings.keyframeDistance = video.keyframeDistance
+    settings.choosesKeyframes = false
+    return settings
+  }
+
+  /// Returns a frame of which each hundredth byte or so has another value. Its headers stay.
+  private static func damaged(_ payload: ByteBuffer, by seed: UInt64) -> ByteBuffer {
+    var bytes = Array(payload.readableBytesView)
+    var generator = SplitMix64(seed: seed)
+    var position = 64
+    while position < bytes.count {
+      bytes[position] ^= UInt8(truncatingIfNeeded: generator.next()) | 1
+      position += Int(generator.next() % 200) + 1
+    }
+    return ByteBuffer(bytes: bytes)
+  }
+}
