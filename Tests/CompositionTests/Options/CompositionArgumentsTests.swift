@@ -93,9 +93,9 @@ struct CompositionArgumentsTests {
     #expect(error?.kind == .usage)
   }
 
-  @Test(
-    "what is out of bounds is refused with the name of the option",
-    arguments: [
+  @Test("what is out of bounds is refused with the name of the option")
+  func refused() {
+    let cases: [(name: String, change: (inout CompositionArguments) -> Void)] = [
       ("--size", { $0.size = "3842x2160" }), ("--size", { $0.size = "2160x3842" }), ("--size", { $0.size = "321x180" }),
       ("--size", { $0.size = "wide" }), ("--quality", { $0.quality = 11 }), ("--quality", { $0.quality = 0 }),
       ("--max-bitrate", { $0.maximumBitrate = "fast" }), ("--from", { $0.from = "-5s" }), ("--to", { $0.to = "0s" }),
@@ -103,10 +103,11 @@ struct CompositionArgumentsTests {
       ("--names", { $0.names = "big" }), ("--rename", { $0.rename = ["a="] }), ("--rename", { $0.rename = ["=a"] }),
       ("--call", { ($0.call, $0.all) = (1, true) }), ("folder", { $0.inputs = [] }),
       ("layout.json: line 1", { $0.layout = "layout.json" }),
-    ] as [(String, @Sendable (inout CompositionArguments) -> Void)])
-  func refused(name: String, change: @Sendable (inout CompositionArguments) -> Void) {
-    let error = #expect(throws: CompositionError.self) { try options(file: "{", change) }
-    #expect(error?.kind == .usage && error?.sentence.contains(name) == true)
+    ]
+    for (name, change) in cases {
+      let error = #expect(throws: CompositionError.self) { try options(file: "{", change) }
+      #expect(error?.kind == .usage && error?.sentence.contains(name) == true, "\(name)")
+    }
   }
 
   @Test("a layout file is read for the size of the output, whatever the order of the options")
