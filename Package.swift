@@ -215,7 +215,8 @@ let package = Package(
     module(
       "Composer",
       [
-        "Bitstream", "CChecksums", "CFiles", "CThreads", "CYUV", "Codecs", "Composition", "FileSource", "Inspection", "JSON", "Media",
+        "Bitstream", "CChecksums", "CFiles", "CThreads", "CYUV", "Codecs", "Composition", "FileSource", "Inspection",
+        "JSON", "Media",
         "MediaMessages", "MediaWorker", "Recorder", "TextDrawing", byteBuffer, logging,
       ]),
     module(

@@ -1,4 +1,5 @@
 package import Composition
+internal import FileSource
 internal import Media
 internal import MediaMessages
 internal import MediaWorker
@@ -78,7 +79,9 @@ package struct Composer: Sendable {
       denominator: Int(options.rate.denominator), quality: options.quality.value,
       maximumBitrate: options.maximumBitrate,
       keyframeDistance: Int(max(1, options.rate.firstFrame(at: Self.keyframeInterval))))
-    guard let settings else { throw .usage("The size, the rate or the bit rate of the output is not within the limits.") }
+    guard let settings else {
+      throw .usage("The size, the rate or the bit rate of the output is not within the limits.")
+    }
     return settings
   }
 
@@ -122,7 +125,8 @@ package struct Composer: Sendable {
           } progress: { frame in
             progress(
               CompositionProgress(
-                done: min(plan.duration, options.rate.time(ofFrame: frame)), duration: plan.duration, stage: .rendering))
+                done: min(plan.duration, options.rate.time(ofFrame: frame)), duration: plan.duration, stage: .rendering)
+            )
           }
           try writer.complete()
           break

@@ -1,5 +1,5 @@
 internal import CPango
-package import Media
+internal import Media
 
 /// Draws text of any script with the fonts of the system, one line at a time.
 ///

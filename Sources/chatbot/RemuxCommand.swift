@@ -37,7 +37,7 @@ struct RemuxCommand: AsyncParsableCommand {
 
   func run() async throws {
     let console = Console(isQuiet: quiet)
-    do throws(RemuxFailure) {
+    do throws(ComposerFailure) {
       let options = try RemuxOptions(input: file, output: output, sound: audio, overwrites: force)
       let report = try Remux(options).run()
       for note in report.notes { console.say(note) }

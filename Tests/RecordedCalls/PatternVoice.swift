@@ -32,7 +32,7 @@ final class PatternVoice: SentTrack {
     span = (audio.span ?? stay).clamped(to: stay)
     pattern = PatternAudio(channels: audio.channels)
     let packetsPerSecond = Double(AudioSamples.rate) / Double(Self.packetSamples)
-    // Decoded audio is up to 10 ms later than what was encoded, and none is from before the stay.
+    // The delay of a decoder is less than 10 ms, and nothing is from before the stay.
     first = Int((clock.reading(at: span.lowerBound + 0.01) * packetsPerSecond).rounded(.up))
     next = first
     guard audio.codec == .opus else {
@@ -68,8 +68,8 @@ final class PatternVoice: SentTrack {
     let ticks: Int64
     if let encoder {
       payload = try packet(number, of: encoder)
-      // Decoded audio is later than what was encoded.
-      ticks = start - Int64(encoder.lookahead)
+      // As browsers do, and as recorders expect: the time of the first sample that was encoded, not of the first decoded one.
+      ticks = start
     } else {
       guard octets.indices.contains(number - first) else { return nil }
       payload = octets[number - first]

@@ -1,7 +1,9 @@
 internal import Composition
+internal import FileSource
 internal import Media
 internal import MediaMessages
 internal import MediaWorker
+internal import TextDrawing
 
 /// Makes the frames of the output one after the other, from any frame on.
 final class FrameRenderer {
@@ -60,7 +62,8 @@ final class FrameRenderer {
         name: options.hasNames ? tile.label : nil, label: tile.label,
         id: plan.users[tile.user].ids.first ?? UntrustedText(tile.label), isSpeaking: isSpeaking[tile.user])
     }
-    let clock = options.hasClock ? ClockText.text(secondsSince1970: Double(plan.start) / 1_000 + Self.seconds(time)) : nil
+    let clock =
+      options.hasClock ? ClockText.text(secondsSince1970: Double(plan.start) / 1_000 + Self.seconds(time)) : nil
     _ = painter.paint(tiles, clock: clock)
   }
 
@@ -83,10 +86,11 @@ struct SpeechCursor {
   private var isSpeaking: [Bool]
 
   init(_ spans: [SpeechSpan], users: Int, rate: FrameRate) {
-    self.spans = spans.compactMap { span in
-      let (start, end) = (rate.firstFrame(at: span.start), rate.firstFrame(at: span.end))
-      return start < end && (0..<users).contains(span.user) ? (span.user, start..<end) : nil
-    }.sorted { $0.frames.lowerBound < $1.frames.lowerBound }[...]
+    self.spans =
+      spans.compactMap { span in
+        let (start, end) = (rate.firstFrame(at: span.start), rate.firstFrame(at: span.end))
+        return start < end && (0..<users).contains(span.user) ? (span.user, start..<end) : nil
+      }.sorted { $0.frames.lowerBound < $1.frames.lowerBound }[...]
     isSpeaking = [Bool](repeating: false, count: users)
   }
 

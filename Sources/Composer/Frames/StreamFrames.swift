@@ -146,7 +146,8 @@ final class StreamFrames {
       pending.removeAll(keepingCapacity: true)
       pendingBytes = 0
       mustReadAgain = false
-      current?.keyframe = (current?.read ?? 1) - 1
+      let read = current?.read ?? 1
+      current?.keyframe = read - 1
     }
     // A picture of before a pause must not be the reference of a later one.
     guard due.time >= pauseEnd || due.frame.content.isKeyframe else { return }

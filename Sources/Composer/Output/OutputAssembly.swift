@@ -4,52 +4,58 @@ internal import MediaMessages
 internal import MediaWorker
 
 /// Makes the output of the parts, the sound, the chapters and the chat.
-struct OutputAssembly {
-  var format: ContainerFormat
-  /// Nil without video.
-  var video: CompositionEncoderSettings?
-  /// Nil without sound.
-  var sound: SoundEncoderSettings?
-  var chapters: [PlannedChapter] = []
-  /// Where the last chapter ends, in units of `MediaTimebase.rate`.
-  var duration: Int64
-  var messages: [PlannedMessage] = []
-  var title = ""
-
+enum OutputAssembly {
   /// Writes the output, which appears under its name when it is complete.
   ///
   /// - Parameters:
   ///   - parts: have the video; the output has another name in their folder until then.
   ///   - count: the parts, from 0.
-  ///   - samples: returns the next samples of the sound, interleaved; none at the end.
-  ///   - progress: called with the time that was reached, in seconds; what it throws ends the writing.
-  func write(
-    to path: String, parts: PartFolder, count: Int, overwrites: Bool, samples: @escaping (Int) throws -> [Float],
-    progress: (Double) throws -> Void = { _ in }
-  ) throws {
+  ///   - videoTrack: nil without video.
+  ///   - progress: called with the time that was reached, in units of `MediaTimebase.rate`, each second of it.
+  /// - Returns: what mixing did; nil without sound.
+  static func write(
+    plan: CompositionPlan, options: CompositionOptions, output: String, parts: PartsFolder, count: Int,
+    videoTrack: ContainerSettings.Track?, scan: SoundScan, progress: (Int64) -> Void
+  ) throws(ComposerFailure) -> SoundMixReport? {
+    guard let format = ContainerFormat(ending: options.format.container.rawValue) else {
+      throw .usage("A .\(options.format.container.rawValue) file is not written.")
+    }
     do {
       var sources: [any PacketSource] = []
-      if let video { sources.append(try PartsVideo(parts, count: count, video)) }
-      if let sound { sources.append(try ComposedSound(sound, samples: samples)) }
-      if !messages.isEmpty, format.codecs.contains(where: { $0.kind == .text }) {
-        sources.append(ComposedChat(messages))
+      if let videoTrack { sources.append(PartsVideo(parts, count: count, videoTrack)) }
+      var mixer: SoundMixer?
+      if plan.hasAudio {
+        let made = SoundMixer(plan, gains: options.isLevelled ? scan.users.map(\.gain) : []) {
+          MediaWorker(.foreground)
+        }
+        mixer = made
+        guard let codec = TrackCodec(name: options.format.audio.rawValue),
+          let settings = SoundEncoderSettings(codec: codec)
+        else { throw ComposerFailure.usage("\(options.format.audio.rawValue) is not encoded.") }
+        sources.append(try ComposedSound(settings) { made.next($0) })
       }
-      let file = try OutputFile(path, temporary: parts.path + "/output", overwrites: overwrites)
+      if options.hasChat, !plan.messages.isEmpty, format.codecs.contains(where: { $0.kind == .text }) {
+        sources.append(ComposedChat(plan.messages))
+      }
+      guard !sources.isEmpty else { throw ComposerFailure.input("There is neither video nor sound to compose.") }
+      let file = try OutputFile(output, temporary: parts.unfinishedOutput, overwrites: options.isForced)
       let settings = ContainerSettings(
-        format: format, tracks: sources.map(\.track), chapters: chaptersWithEnds, title: title)
+        format: format, tracks: sources.map(\.track),
+        chapters: options.hasChapters ? chapters(plan.chapters, duration: plan.duration) : [])
       let writer = try ContainerWriter(descriptor: file.descriptor, settings)
-      try writer.write(sources, progress: progress)
+      try writer.write(sources) { progress(Int64($0 * Double(MediaTimebase.rate))) }
       try file.complete()
-    } catch let error as MediaWorkerError {
-      throw OutputFailure(error, writing: path)
+      return mixer?.report
+    } catch {
+      throw OutputFile.failure(error, writing: output)
     }
   }
 
-  private var chaptersWithEnds: [ContainerSettings.Chapter] {
+  /// The chapters with their ends, in milliseconds. Those that begin in one millisecond are one.
+  static func chapters(_ chapters: [PlannedChapter], duration: Int64) -> [ContainerSettings.Chapter] {
     let unit = Int64(MediaTimebase.rate) / 1_000
     let starts = chapters.map { max(0, $0.start) / unit }
-    let ends = Array(starts.dropFirst()) + [max(duration / unit, starts.last.map { $0 + 1 } ?? 0)]
-    // Several users can join in one millisecond: the last of them names the chapter, with the others.
+    let ends = Array(starts.dropFirst()) + [duration / unit]
     var made: [ContainerSettings.Chapter] = []
     var waiting: [String] = []
     for (chapter, (start, end)) in zip(chapters, zip(starts, ends)) {

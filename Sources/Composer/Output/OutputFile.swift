@@ -1,9 +1,10 @@
 internal import Glibc
+internal import MediaWorker
 
 /// A file that appears under its name when it is complete. Until then it has another name.
 final class OutputFile {
   let descriptor: Int32
-  let path: String
+  private let path: String
   private let temporary: String
   private let overwrites: Bool
   private var isComplete = false
@@ -11,16 +12,14 @@ final class OutputFile {
   /// - Parameters:
   ///   - temporary: its name until then, on the same file system; nil for one beside it. A file of that name is overwritten.
   ///   - overwrites: whether it may replace a file.
-  init(_ path: String, temporary: String? = nil, overwrites: Bool) throws(OutputFailure) {
+  init(_ path: String, temporary: String? = nil, overwrites: Bool) throws(ComposerFailure) {
     self.path = path
     self.overwrites = overwrites
-    guard overwrites || access(path, F_OK) != 0 else {
-      throw OutputFailure(.exists, "“\(path)” is there already; --force overwrites it.")
-    }
+    guard overwrites || access(path, F_OK) != 0 else { throw Self.existing(path) }
     self.temporary = temporary ?? "\(path).\(getpid()).part"
     if temporary != nil { unlink(self.temporary) }
     descriptor = open(self.temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-    guard descriptor >= 0 else { throw .disk(path, errno) }
+    guard descriptor >= 0 else { throw .output("“\(path)” cannot be written: \(Self.reason(errno)).") }
   }
 
   deinit {
@@ -30,16 +29,34 @@ final class OutputFile {
   }
 
   /// Gives it its name.
-  func complete() throws(OutputFailure) {
-    guard fsync(descriptor) == 0 else { throw .disk(path, errno) }
+  func complete() throws(ComposerFailure) {
+    guard fsync(descriptor) == 0 else { throw .output("“\(path)” cannot be written: \(Self.reason(errno)).") }
     // A link never replaces a file that somebody has made meanwhile; some file systems have none.
     if !overwrites, link(temporary, path) == 0 {
       unlink(temporary)
-    } else if !overwrites, errno == EEXIST || access(path, F_OK) == 0 {
-      throw OutputFailure(.exists, "“\(path)” is there already; --force overwrites it.")
+    } else if !overwrites, access(path, F_OK) == 0 {
+      throw Self.existing(path)
     } else if rename(temporary, path) != 0 {
-      throw .disk(path, errno)
+      throw .output("“\(path)” cannot be written: \(Self.reason(errno)).")
     }
     isComplete = true
+  }
+
+  private static func existing(_ path: String) -> ComposerFailure {
+    .output("“\(path)” is there already; --force overwrites it.")
+  }
+
+  static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+
+  /// The failure that an error means which came while a file was written.
+  static func failure(_ error: any Error, writing path: String) -> ComposerFailure {
+    switch error {
+    case let failure as ComposerFailure: failure
+    case let error as MediaWorkerError where error.isFullDisk:
+      .output("“\(path)” cannot be written: the disk is full. When there is room, the same command goes on.")
+    case MediaWorkerError.unavailable(let reason): .worker(reason.hasSuffix(".") ? reason : "\(reason).")
+    case MediaWorkerError.ended(let reason): .worker("The process that writes “\(path)” \(reason).")
+    default: .output("“\(path)” cannot be written: \(error).")
+    }
   }
 }

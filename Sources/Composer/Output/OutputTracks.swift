@@ -6,27 +6,28 @@ internal import MediaWorker
 /// The video of a composition: the packets of its parts.
 final class PartsVideo: PacketSource {
   let track: ContainerSettings.Track
-  private let folder: PartFolder
+  private let folder: PartsFolder
   private let count: Int
   private var number = 0
   private var reader: PartReader?
 
   /// - Parameter count: the parts, from 0.
-  init(_ folder: PartFolder, count: Int, _ settings: CompositionEncoderSettings) throws(OutputFailure) {
+  init(_ folder: PartsFolder, count: Int, _ track: ContainerSettings.Track) {
     self.folder = folder
     self.count = count
-    let first = try folder.reader(0)
-    reader = first
-    track = .video(
-      settings.codec, width: settings.width, height: settings.height,
-      unit: (settings.denominator, settings.numerator), privateData: first.privateData)
+    self.track = track
   }
 
   func next() throws -> EncodedPacket? {
-    while let reader {
+    while number < count {
+      let path = folder.part(number)
+      guard let reader = reader ?? PartReader(path) else {
+        throw ComposerFailure.output("“\(path)” is missing. The same command makes it again.")
+      }
+      self.reader = reader
       if let packet = try reader.next() { return packet }
+      self.reader = nil
       number += 1
-      self.reader = number < count ? try folder.reader(number) : nil
     }
     return nil
   }

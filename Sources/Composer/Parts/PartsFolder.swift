@@ -40,7 +40,8 @@ final class PartsFolder {
       if Array(known) == plan { return }
       guard isForced else {
         throw .usage(
-          "“\(path)” has parts of a composition of other recordings or with other options. --force removes them and begins again.")
+          "“\(path)” has parts of a composition of other recordings or with other options. --force removes them and begins again."
+        )
       }
       remove(keepsFolder: true)
     } else if let names = try? FileManager.default.contentsOfDirectory(atPath: path), !names.isEmpty {
@@ -69,10 +70,13 @@ final class PartsFolder {
   /// The path of a part, from 0.
   func part(_ number: Int) -> String { "\(path)/video-\(number + 1).part" }
 
+  /// The path of the output until it is complete.
+  var unfinishedOutput: String { path + "/output" }
+
   /// Removes what this program made in the folder, and the folder.
   func remove(keepsFolder: Bool = false) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    for name in names where name.utf8.starts(with: "video-".utf8) || name.utf8.starts(with: "plan.json".utf8) {
+    for name in names where ["video-", "plan.json", "output"].contains(where: { name.utf8.starts(with: $0.utf8) }) {
       unlink("\(path)/\(name)")
     }
     if !keepsFolder { rmdir(path) }

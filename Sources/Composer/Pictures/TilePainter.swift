@@ -1,3 +1,4 @@
+internal import Codecs
 package import Composition
 internal import Media
 package import TextDrawing

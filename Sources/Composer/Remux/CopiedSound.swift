@@ -15,7 +15,7 @@ final class CopiedSound: PacketSource {
   private var last: Int64?
   private var end: Int64
 
-  init(_ file: OpenFile, _ copied: RemuxPlan.Copied, _ options: RemuxOptions) throws(RemuxFailure) {
+  init(_ file: OpenFile, _ copied: RemuxPlan.Copied, _ options: RemuxOptions) throws(ComposerFailure) {
     reader = try PacketReader(file, path: options.input, track: copied.index)
     let about = reader.track
     let hasTicks = copied.codec.hasTicksInPackets
@@ -38,7 +38,7 @@ final class CopiedSound: PacketSource {
     return packet.about.duration * rate / Int64(MediaLimits.timeRate)
   }
 
-  func next() throws(RemuxFailure) -> EncodedPacket? {
+  func next() throws(ComposerFailure) -> EncodedPacket? {
     let present: PacketReader.Packet?
     if let first = waiting.take() { present = first } else { present = try reader.packet() }
     guard let packet = present else { return nil }

@@ -19,7 +19,7 @@ final class CopiedVideo: PacketSource {
   /// Reads the whole track once.
   ///
   /// - Throws: also if the container cannot hold what it has.
-  init(_ file: OpenFile, _ copied: RemuxPlan.Copied, _ options: RemuxOptions) throws(RemuxFailure) {
+  init(_ file: OpenFile, _ copied: RemuxPlan.Copied, _ options: RemuxOptions) throws(ComposerFailure) {
     let survey = try PacketReader(file, path: options.input, track: copied.index)
     let about = survey.track
     let statesOnce = copied.codec.hasParameterSets && options.format.statesParameterSetsOnce
@@ -53,7 +53,7 @@ final class CopiedVideo: PacketSource {
     sizes.count < 2 ? "" : " (\(sizes.joined(separator: ", then ")))"
   }
 
-  func next() throws(RemuxFailure) -> EncodedPacket? {
+  func next() throws(ComposerFailure) -> EncodedPacket? {
     guard let packet = try reader.packet() else { return nil }
     defer { index += 1 }
     var bytes = packet.bytes

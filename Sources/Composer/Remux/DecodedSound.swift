@@ -18,7 +18,7 @@ final class DecodedSound {
   private var gap: Int64 = 0
   private var waiting: [Float] = []
 
-  init(_ file: OpenFile, track index: Int, path: String) throws(RemuxFailure) {
+  init(_ file: OpenFile, track index: Int, path: String) throws(ComposerFailure) {
     session = try PacketReader.session(file, path)
     self.path = path
     guard index < session.description.tracks.count else { throw .input("\(path) has changed while it was read.") }
@@ -34,7 +34,7 @@ final class DecodedSound {
   }
 
   /// Returns the next samples, interleaved; nil at the end.
-  func next() throws(RemuxFailure) -> [Float]? {
+  func next() throws(ComposerFailure) -> [Float]? {
     while true {
       if gap > 0 {
         let count = min(gap, Self.silence)
@@ -70,7 +70,7 @@ final class DecodedSound {
     waiting = samples
   }
 
-  private func decode() throws(RemuxFailure) -> Decoded {
+  private func decode() throws(ComposerFailure) -> Decoded {
     let (session, channels) = (session, channels)
     return try PacketReader.asking(path) { () throws(MediaWorkerError) in
       try session.decode { response, memory in
@@ -98,7 +98,7 @@ final class EncodedSound: PacketSource {
   private var waiting: [EncodedPacket] = []
   private var isAtEnd = false
 
-  init(_ decoded: DecodedSound, _ codec: TrackCodec, path: String) throws(RemuxFailure) {
+  init(_ decoded: DecodedSound, _ codec: TrackCodec, path: String) throws(ComposerFailure) {
     guard let settings = SoundEncoderSettings(codec: codec, channels: decoded.channels) else {
       throw .usage("\(codec.title) is not encoded.")
     }
@@ -108,7 +108,7 @@ final class EncodedSound: PacketSource {
     track = encoder.track
   }
 
-  func next() throws(RemuxFailure) -> EncodedPacket? {
+  func next() throws(ComposerFailure) -> EncodedPacket? {
     while waiting.isEmpty, !isAtEnd {
       var samples: [Float] = []
       while samples.count < 48_000 * decoded.channels {
@@ -139,7 +139,7 @@ final class SampledSound: PacketSource {
     track = .audio(codec, channels: decoded.channels, frame: 0, delay: 0, privateData: [])
   }
 
-  func next() throws(RemuxFailure) -> EncodedPacket? {
+  func next() throws(ComposerFailure) -> EncodedPacket? {
     guard let samples = try decoded.next() else { return nil }
     let count = Int64(samples.count / decoded.channels)
     defer { position += count }

@@ -23,7 +23,7 @@ final class PacketReader {
   private let path: String
   private var last: Int64 = 0
 
-  init(_ file: OpenFile, path: String, track index: Int) throws(RemuxFailure) {
+  init(_ file: OpenFile, path: String, track index: Int) throws(ComposerFailure) {
     self.path = path
     self.index = index
     session = try Self.session(file, path)
@@ -34,7 +34,7 @@ final class PacketReader {
     try Self.asking(path) { () throws(MediaWorkerError) in try session.select(index) }
   }
 
-  static func session(_ file: OpenFile, _ path: String) throws(RemuxFailure) -> MediaFileSession {
+  static func session(_ file: OpenFile, _ path: String) throws(ComposerFailure) -> MediaFileSession {
     do throws(MediaWorkerError) {
       return try MediaFileSession(descriptor: file.descriptor, size: file.size)
     } catch {
@@ -43,7 +43,7 @@ final class PacketReader {
   }
 
   /// Returns the next packet; nil at the end.
-  func packet() throws(RemuxFailure) -> Packet? {
+  func packet() throws(ComposerFailure) -> Packet? {
     while next == waiting.count {
       if isAtEnd { return nil }
       waiting.removeAll(keepingCapacity: true)
@@ -76,7 +76,7 @@ final class PacketReader {
   /// Runs code that asks the process, and converts its error.
   static func asking<Result>(
     _ path: String, _ body: () throws(MediaWorkerError) -> Result
-  ) throws(RemuxFailure) -> Result {
+  ) throws(ComposerFailure) -> Result {
     do throws(MediaWorkerError) {
       return try body()
     } catch {
@@ -84,7 +84,7 @@ final class PacketReader {
     }
   }
 
-  private static func failure(_ error: MediaWorkerError, _ path: String) -> RemuxFailure {
+  private static func failure(_ error: MediaWorkerError, _ path: String) -> ComposerFailure {
     switch error {
     case .unavailable(let reason): .worker(sentence(reason))
     case .ended(let reason): .input(sentence("\(path) cannot be read: the process that reads it \(reason)"))

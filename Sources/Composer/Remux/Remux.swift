@@ -28,7 +28,7 @@ package struct Remux: Sendable {
   package init(_ options: RemuxOptions) { self.options = options }
 
   /// Writes the file. Until it is complete, it has another name.
-  package func run() throws(RemuxFailure) -> Report {
+  package func run() throws(ComposerFailure) -> Report {
     let file: OpenFile
     do throws(MediaFile.ReadError) {
       file = try OpenFile(options.input)
@@ -62,7 +62,7 @@ package struct Remux: Sendable {
     return Report(path: options.output, tracks: tracks, length: length, notes: plan.notes)
   }
 
-  private func write(_ sources: [any PacketSource]) throws(RemuxFailure) -> Int64 {
+  private func write(_ sources: [any PacketSource]) throws(ComposerFailure) -> Int64 {
     do {
       let output = try OutputFile(options.output, overwrites: options.overwrites)
       let settings = ContainerSettings(format: options.format, tracks: sources.map(\.track))
@@ -70,21 +70,8 @@ package struct Remux: Sendable {
       let end = try writer.write(sources)
       try output.complete()
       return Int64(end * Double(MediaTimebase.rate))
-    } catch let failure as RemuxFailure {
-      throw failure
-    } catch let error as MediaWorkerError {
-      throw Self.failure(OutputFailure(error, writing: options.output))
-    } catch let failure as OutputFailure {
-      throw Self.failure(failure)
     } catch {
-      throw .output("“\(options.output)” cannot be written: \(error).")
-    }
-  }
-
-  private static func failure(_ failure: OutputFailure) -> RemuxFailure {
-    switch failure.kind {
-    case .worker: .worker(failure.sentence)
-    case .disk, .exists, .busy, .damaged: .output(failure.sentence)
+      throw OutputFile.failure(error, writing: options.output)
     }
   }
 }

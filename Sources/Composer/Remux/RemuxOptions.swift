@@ -16,7 +16,7 @@ package struct RemuxOptions: Sendable, Hashable {
   /// - Parameters:
   ///   - output: its ending says the container.
   ///   - sound: the value of `--audio`: `copy`, `aac` or `opus`.
-  package init(input: String, output: String, sound: String?, overwrites: Bool) throws(RemuxFailure) {
+  package init(input: String, output: String, sound: String?, overwrites: Bool) throws(ComposerFailure) {
     let name = output.split(separator: "/").last ?? ""
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     let ending = parts.count > 1 ? String(parts.last ?? "") : ""

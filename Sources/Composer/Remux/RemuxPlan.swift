@@ -22,7 +22,7 @@ struct RemuxPlan: Hashable {
   var notes: [String] = []
 
   /// - Throws: a sentence that says what the container cannot hold, and which command makes a file of it.
-  init(_ file: FileDescription, _ options: RemuxOptions) throws(RemuxFailure) {
+  init(_ file: FileDescription, _ options: RemuxOptions) throws(ComposerFailure) {
     let (input, format) = (options.input, options.format)
     let holdsVideo = format.codecs.contains { $0.kind == .video }
     for (index, track) in file.tracks.enumerated() where track.kind != .other {

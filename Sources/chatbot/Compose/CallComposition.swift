@@ -1,6 +1,7 @@
 import Call
 import Composition
 import Console
+import Recorder
 
 /// The composition of `call --compose`, after the call. Its failure is a sentence and changes no exit code.
 struct CallComposition {

@@ -131,13 +131,13 @@ struct RemuxTests {
     try (Data(contentsOf: URL(fileURLWithPath: first)) + Data(contentsOf: URL(fileURLWithPath: place.file("b.h264"))))
       .write(to: URL(fileURLWithPath: both))
     try place.ffmpeg(["-fflags", "+genpts", "-r", "25", "-f", "h264", "-i", both, "-c", "copy", place.file("in.mkv")])
-    let error = #expect(throws: RemuxFailure.self) { _ = try place.remux(place.file("in.mkv"), "out.mp4") }
+    let error = #expect(throws: ComposerFailure.self) { _ = try place.remux(place.file("in.mkv"), "out.mp4") }
     let sentence = try #require(error).description
     #expect(sentence.contains("320x240, then 640x360"))
     #expect(sentence.contains("chatbot compose \(place.path)/ -o \(place.file("out.mp4"))"))
     #expect(!place.names.contains { $0.hasPrefix("out") })
     try Data("{}".utf8).write(to: URL(fileURLWithPath: place.file("in.json")))
-    let second = #expect(throws: RemuxFailure.self) { _ = try place.remux(place.file("in.mkv"), "out.mp4") }
+    let second = #expect(throws: ComposerFailure.self) { _ = try place.remux(place.file("in.mkv"), "out.mp4") }
     #expect(try #require(second).description.contains("chatbot compose \(place.file("in.json")) -o"))
     let report = try place.remux(place.file("in.mkv"), "out.mkv")
     #expect(report.tracks == ["H.264, 100 frames"])
@@ -147,7 +147,7 @@ struct RemuxTests {
   func vp8() throws {
     let place = try Workplace()
     let input = try place.make("in.webm", video: ["-c:v", "libvpx", "-b:v", "500k"], sound: Self.opus)
-    let error = #expect(throws: RemuxFailure.self) { _ = try place.remux(input, "out.mp4") }
+    let error = #expect(throws: ComposerFailure.self) { _ = try place.remux(input, "out.mp4") }
     #expect(try #require(error).description.contains("does not hold VP8"))
     #expect(try #require(error).description.contains("chatbot compose"))
     for name in ["out.webm", "out.mkv"] {
@@ -198,7 +198,7 @@ struct RemuxTests {
     let place = try Workplace()
     let input = try place.make("in.ogg", video: nil, sound: Self.opus)
     func sentence(_ input: String, _ output: String, sound: String? = nil) throws -> String {
-      let error = #expect(throws: RemuxFailure.self) { _ = try place.remux(input, output, sound: sound) }
+      let error = #expect(throws: ComposerFailure.self) { _ = try place.remux(input, output, sound: sound) }
       return try #require(error).description
     }
     #expect(try sentence(input, "out.avi").contains("must end with one of"))
@@ -217,7 +217,7 @@ struct RemuxTests {
     let place = try Workplace()
     let input = try place.make("in.ogg", video: nil, sound: Self.opus)
     try Data("mine".utf8).write(to: URL(fileURLWithPath: place.file("out.webm")))
-    #expect(throws: RemuxFailure.self) { _ = try place.remux(input, "out.webm") }
+    #expect(throws: ComposerFailure.self) { _ = try place.remux(input, "out.webm") }
     #expect(try String(contentsOfFile: place.file("out.webm"), encoding: .utf8) == "mine")
     _ = try place.remux(input, "out.webm", overwrites: true)
     #expect(try place.codecs(place.file("out.webm")) == ["opus"])
