@@ -12,6 +12,9 @@ final class FrameRenderer {
   private let streams: [StreamFrames]
   private let canvas: Canvas
   private let painter: TilePainter
+  /// Files and manifests round the times of frames and of recordings to milliseconds each. Without regard to that, a third of the frames
+  /// of a user whose frames are as regular as those of the output would not be shown, and others twice.
+  private static let precision = Int64(MediaTimebase.rate / 1_000)
   /// The frame that is made next.
   private(set) var next: Int64
 
@@ -51,7 +54,7 @@ final class FrameRenderer {
   private func paint(_ placements: [TilePlacement], at time: Int64, isSpeaking: [Bool]) {
     var isShown = [Bool](repeating: false, count: streams.count)
     for placement in placements where isShown.indices.contains(placement.tile) { isShown[placement.tile] = true }
-    for (stream, isShown) in zip(streams, isShown) { stream.advance(to: time, isShown: isShown) }
+    for (stream, isShown) in zip(streams, isShown) { stream.advance(to: time + Self.precision, isShown: isShown) }
     let tiles = placements.compactMap { placement -> PaintedTile? in
       guard plan.tiles.indices.contains(placement.tile) else { return nil }
       let tile = plan.tiles[placement.tile]
