@@ -63,6 +63,7 @@ extension CallList {
   ) -> FoundCall {
     let first = members.first?.times.session?.id
     var end: Int64 = 0
+    var known: [UserGroup.Member] = []
     var recordings: [FoundRecordingOfCall] = []
     for (index, member) in members.enumerated() {
       let offset = member.offset * unitsOfMillisecond
@@ -73,12 +74,12 @@ extension CallList {
       let error = index == 0 ? 0 : isExact ? unitsOfMillisecond : nil
       let alignment = RecordingAlignment(
         source: isExact ? .session : .start, error: error, internalError: member.times.error)
-      recordings.append(FoundRecordingOfCall(recording: member.recording, offset: offset, alignment: alignment))
+      let found = FoundRecordingOfCall(recording: member.recording, offset: offset, alignment: alignment)
+      recordings.append(found)
+      known.append(.init(found, member.times))
     }
     var users: [String] = []
-    for user in UserGroup.groups(
-      of: members.map { .init($0.recording, $0.times, offset: $0.offset * unitsOfMillisecond) })
-    {
+    for user in UserGroup.groups(of: known) {
       let label = ShownText.name(user.name ?? user.ids.first ?? "")
       if !users.contains(label) { users.append(label) }
     }
