@@ -12,9 +12,11 @@ extension OutputFormat {
       let endings = CompositionContainer.allCases.map { ".\($0.rawValue)" }.joined(separator: ", ")
       throw .usage("\"\(path.printable())\" must end with one of \(endings), which says what is written.")
     }
-    let videoCodec = try Self.codec(video, of: container.videoCodecs, "--video-codec", container) ?? OutputVideoCodec.h264
-    let audioCodec = try Self.codec(audio, of: container.audioCodecs, "--audio-codec", container) ?? OutputAudioCodec.aac
-    self.init(container: container, video: videoCodec, audio: audioCodec, isVideoWanted: video != nil)
+    let videoCodec = try Self.codec(video, of: container.videoCodecs, "--video-codec", container)
+    let audioCodec = try Self.codec(audio, of: container.audioCodecs, "--audio-codec", container)
+    self.init(
+      container: container, video: videoCodec ?? OutputVideoCodec.h264, audio: audioCodec ?? OutputAudioCodec.aac,
+      isVideoWanted: video != nil)
   }
 
   /// Nil where the container has no codec of this kind.
