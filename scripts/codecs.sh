@@ -22,6 +22,7 @@ reasons=(
   'Recorder/Matroska/CodecPrivate\.swift'    # writes the codec's private data
   'Recorder/Manifest/CodecProfile\.swift'    # names the profile by the codec's bitstream
   'Recorder/Ogg/OggOpusWriter\.swift'        # writes Ogg files of one codec only
+  'Composition/Options/OutputFormat(\+Parsing)?\.swift' # says which codecs each container of an output holds
 )
 allowed=$home$(printf '|%s' "${reasons[@]}")
 

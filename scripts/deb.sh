@@ -87,6 +87,7 @@ Architecture: $(dpkg --print-architecture)
 Maintainer: $maintainer
 Installed-Size: $size
 Depends: $depends, adduser, ca-certificates
+Recommends: libpangocairo-1.0-0, fonts-dejavu-core
 Description: headless participant of WebRTC calls, and a service of jobs
  chatbot joins a room of a WebRTC call without a browser. It records what every
  user sends, plays files, echoes, and checks that calls work.

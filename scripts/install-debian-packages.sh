@@ -22,7 +22,7 @@ for purpose in "$@"; do
     # ffmpeg decodes the recording.
     demo) wanted="$wanted ffmpeg" ;;
     # Programs that read recordings and write media.
-    unit) wanted="$wanted ffmpeg mkvtoolnix opus-tools openssl python3" ;;
+    unit) wanted="$wanted ffmpeg fonts-dejavu-core mkvtoolnix opus-tools openssl python3" ;;
     # More programs that read recordings, browsers with a font, tools for Firefox' network namespace, other WebRTC stacks and
     # servers of other signalling systems, databases.
     test) wanted="$wanted gir1.2-gst-plugins-bad-1.0 gstreamer1.0-nice gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly janus coturn nftables tayga openssl python3-aiohttp python3-aiortc python3-gi python3-numpy python3-venv ffmpeg mkvtoolnix opus-tools chromium chromium-headless-shell firefox-esr fonts-dejavu-core iproute2 libxml2-utils pgbouncer postgresql-15 prometheus util-linux valgrind" ;;

@@ -67,13 +67,9 @@ package struct Composer: Sendable {
   }
 
   private func settings() throws(ComposerFailure) -> CompositionEncoderSettings {
-    let codec: TrackCodec =
-      switch options.format.video {
-      case .h264: .h264
-      case .vp9: .vp9
-      case .vp8: .vp8
-      case .av1: .av1
-      }
+    guard let codec = TrackCodec(name: options.format.video.rawValue) else {
+      throw .usage("\(options.format.video.rawValue) is not encoded.")
+    }
     let settings = CompositionEncoderSettings(
       codec: codec, width: options.size.width, height: options.size.height, numerator: Int(options.rate.numerator),
       denominator: Int(options.rate.denominator), quality: options.quality.value,

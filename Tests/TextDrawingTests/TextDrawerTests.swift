@@ -82,7 +82,7 @@ struct TextDrawerTests {
   @Test("Any text of any size is drawn within bounds")
   func hostile() {
     let texts = [
-      "", " ", String(repeating: "x", count: 100_000), String(repeating: "🏳️‍🌈", count: 2_000), "\u{FFFF}\u{FDD0}",
+      "", " ", String(repeating: "x", count: 100_000), String(repeating: "🏳️‍🌈", count: 2_000), "\u{FFFD}\u{E000}",
     ]
     for text in texts {
       for size in [-1, 0, 3.5, 12, 5_000, .infinity, .nan] {

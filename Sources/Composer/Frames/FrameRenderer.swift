@@ -15,6 +15,8 @@ final class FrameRenderer {
   /// Files and manifests round the times of frames and of recordings to milliseconds each. Without regard to that, a third of the frames
   /// of a user whose frames are as regular as those of the output would not be shown, and others twice.
   private static let precision = Int64(MediaTimebase.rate / 1_000)
+  /// Of how many tiles all may have a worker that decodes, also while they are not shown.
+  private static let maximumDecoding = 32
   /// The frame that is made next.
   private(set) var next: Int64
 
@@ -22,7 +24,8 @@ final class FrameRenderer {
     self.plan = plan
     self.options = options
     next = frame
-    streams = plan.tiles.map { StreamFrames($0) }
+    let keepsDecoding = plan.tiles.count <= Self.maximumDecoding
+    streams = plan.tiles.map { StreamFrames($0, keepsDecoding: keepsDecoding) }
     canvas = Canvas(options.size)
     painter = TilePainter(canvas: canvas, fit: options.fit, text: try? TextDrawer())
   }

@@ -8,8 +8,9 @@ internal import NIOCore
 
 /// The video of a tile: reads its recordings in order, and decodes in a worker of its own up to a time.
 ///
-/// Of a tile that is not shown only frames since the last keyframe are kept, and few of them: what is not kept is read again when the tile
-/// is shown. Its worker ends after a while.
+/// Of a tile that is not shown only frames since the last keyframe are kept, and few of them. Where a keyframe follows soon, its worker ends
+/// after a while. Otherwise it goes on decoding: senders of calls may send no further keyframe for hours, and to decode all that again
+/// each time when the tile is shown would take longer.
 final class StreamFrames {
   /// The newest decoded frame.
   let picture = StoredPicture()
@@ -25,9 +26,11 @@ final class StreamFrames {
     let recording: PlannedRecording
     let track: RecordedTrack
     let reader: RecordedTrackReader
-    /// How many frames were read, and which of them is the last keyframe that is due.
+    /// How many frames were read, and which of them are the last keyframes that are due.
     var read = 0
-    var keyframe = 0
+    var keyframes: [Int] = []
+    /// Whether frames of it were decoded.
+    var hasStarted = false
     var isAtEnd = false
     var failures = 0
   }
@@ -35,6 +38,7 @@ final class StreamFrames {
   private typealias Due = (time: Int64, frame: RecordedFrame)
 
   private let recordings: [PlannedRecording]
+  private let keepsDecoding: Bool
   /// The ends of pauses of the recording: no frame of before may be shown after one.
   private var pauses: ArraySlice<(start: Int64, end: Int64)>
   private var pauseEnd = Int64.min
@@ -60,8 +64,12 @@ final class StreamFrames {
   /// A recording that fails in more places than this is given up.
   private static let maximumFailures = 20
   static let maximumLosses = 1_000
+  /// Up to how many keyframes before the last one are tried where nothing can be decoded from that one on.
+  private static let maximumKeyframes = 8
 
-  init(_ tile: PlannedTile) {
+  /// - Parameter keepsDecoding: whether frames since a keyframe that is long ago are decoded while the tile is not shown.
+  init(_ tile: PlannedTile, keepsDecoding: Bool) {
+    self.keepsDecoding = keepsDecoding
     recordings = tile.hasVideo ? tile.recordings.sorted { $0.range.lowerBound < $1.range.lowerBound } : []
     pauses = tile.spans.filter { $0.state == .nameTile(.recordingPaused) }.map { ($0.start, $0.end) }[...]
   }
@@ -147,7 +155,8 @@ final class StreamFrames {
       pendingBytes = 0
       mustReadAgain = false
       let read = current?.read ?? 1
-      current?.keyframe = read - 1
+      current?.keyframes.append(read - 1)
+      if (current?.keyframes.count ?? 0) > Self.maximumKeyframes { current?.keyframes.removeFirst() }
     }
     // A picture of before a pause must not be the reference of a later one.
     guard due.time >= pauseEnd || due.frame.content.isKeyframe else { return }
@@ -155,7 +164,14 @@ final class StreamFrames {
     pending.append(due)
     pendingBytes += due.frame.content.payload.readableBytes
     guard pendingBytes > Self.maximumPending, pending.count > 1 else { return }
-    if isShown, decoder != nil { catchUp() } else { forget() }
+    if canGoOn(isShown: isShown) { catchUp() } else { forget() }
+  }
+
+  /// Whether frames that are too many to be kept can and should be decoded.
+  private func canGoOn(isShown: Bool) -> Bool {
+    if isShown { return decoder != nil }
+    guard keepsDecoding, lastShown > .min else { return false }
+    return decoder != nil || pending.first?.frame.content.isKeyframe ?? false
   }
 
   /// Lets go of the frames that are kept.
@@ -168,17 +184,26 @@ final class StreamFrames {
   // MARK: Decoding
 
   private func catchUp() {
+    guard mustReadAgain || !pending.isEmpty, let current else { return }
+    let isFirst = !current.hasStarted
+    self.current?.hasStarted = true
     if mustReadAgain {
-      readAgain()
+      readAgain(from: current.keyframes.last ?? 0)
     } else {
       for due in pending { decode(due) }
     }
     pending.removeAll(keepingCapacity: true)
     pendingBytes = 0
+    // A part that begins here must show what it would show if the part before it had been made by the same process.
+    if isFirst, picture.image == nil {
+      for keyframe in current.keyframes.dropLast().reversed() where picture.image == nil {
+        readAgain(from: keyframe)
+      }
+    }
   }
 
-  /// Decodes from the last keyframe up to the frame that was taken last.
-  private func readAgain() {
+  /// Decodes from a keyframe up to the frame that was taken last.
+  private func readAgain(from keyframe: Int) {
     mustReadAgain = false
     guard let current else { return }
     decoder = nil
@@ -191,7 +216,7 @@ final class StreamFrames {
         guard let frame = try reader.next() else { return }
         let time = current.recording.offset + frame.time
         if time >= current.recording.range.upperBound { return }
-        if index >= current.keyframe, time >= pauseEnd || frame.content.isKeyframe { decode((time, frame)) }
+        if index >= keyframe, time >= pauseEnd || frame.content.isKeyframe { decode((time, frame)) }
         index += 1
       } catch {
         failures += 1
@@ -229,10 +254,12 @@ final class StreamFrames {
     return made
   }
 
-  /// Ends the worker of a tile that is not shown.
+  /// Ends the worker of a tile that is not shown, if what it knows can be had again from frames that are kept.
   private func release() {
+    let isKept = pending.first?.frame.content.isKeyframe ?? false
+    if keepsDecoding, !isKept { return }
     close()
-    if !(pending.first?.frame.content.isKeyframe ?? false) { forget() }
+    if !isKept { forget() }
   }
 
   private func close() {

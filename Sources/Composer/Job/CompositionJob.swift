@@ -34,7 +34,9 @@ package struct CompositionJob: Sendable {
   package static func numbered(_ path: String, _ number: Int) -> String {
     let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
     let name = path[start...]
-    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return "\(path)-\(number)" }
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
+      return "\(path)-\(number)"
+    }
     return "\(path[..<dot])-\(number)\(path[dot...])"
   }
 

@@ -41,7 +41,7 @@ enum OutputAssembly {
       let file = try OutputFile(output, temporary: parts.unfinishedOutput, overwrites: options.isForced)
       let settings = ContainerSettings(
         format: format, tracks: sources.map(\.track),
-        chapters: options.hasChapters ? chapters(plan.chapters, duration: plan.duration) : [])
+        chapters: options.hasChapters ? OutputChapters.all(of: plan.chapters, duration: plan.duration) : [])
       let writer = try ContainerWriter(descriptor: file.descriptor, settings)
       try writer.write(sources) { progress(Int64($0 * Double(MediaTimebase.rate))) }
       try file.complete()
@@ -49,21 +49,5 @@ enum OutputAssembly {
     } catch {
       throw OutputFile.failure(error, writing: output)
     }
-  }
-
-  /// The chapters with their ends, in milliseconds. Those that begin in one millisecond are one.
-  static func chapters(_ chapters: [PlannedChapter], duration: Int64) -> [ContainerSettings.Chapter] {
-    let unit = Int64(MediaTimebase.rate) / 1_000
-    let starts = chapters.map { max(0, $0.start) / unit }
-    let ends = Array(starts.dropFirst()) + [duration / unit]
-    var made: [ContainerSettings.Chapter] = []
-    var waiting: [String] = []
-    for (chapter, (start, end)) in zip(chapters, zip(starts, ends)) {
-      waiting.append(chapter.title)
-      guard end > start else { continue }
-      made.append(ContainerSettings.Chapter(start: start, end: end, title: waiting.joined(separator: ", ")))
-      waiting = []
-    }
-    return made
   }
 }

@@ -1,5 +1,4 @@
 internal import Composition
-internal import FileSource
 internal import MediaMessages
 internal import MediaWorker
 
@@ -58,36 +57,18 @@ final class ComposedSound: PacketSource {
   }
 }
 
-/// The chat of a composition as subtitles: a message is shown until the next one or its end.
+/// The chat of a composition as subtitles.
 final class ComposedChat: PacketSource {
   let track = ContainerSettings.Track.text(name: "Chat")
-  private var packets: ArraySlice<EncodedPacket>
+  private var subtitles: ArraySlice<ChatSubtitle>
 
-  init(_ messages: [PlannedMessage]) {
-    // Subtitles do not overlap: what is shown at a time is one subtitle with all messages of that time.
-    let times = Set(messages.flatMap { [$0.start, $0.end] }.map(Self.milliseconds)).sorted()
-    var packets: [EncodedPacket] = []
-    var (first, shown) = (0, [PlannedMessage]())
-    for (start, end) in zip(times, times.dropFirst()) {
-      shown.removeAll { Self.milliseconds($0.end) <= start }
-      while first < messages.count, Self.milliseconds(messages[first].start) <= start {
-        if Self.milliseconds(messages[first].end) > start { shown.append(messages[first]) }
-        first += 1
-      }
-      guard !shown.isEmpty else { continue }
-      let lines = shown.suffix(Self.lines).map { "\($0.sender): \($0.text)" }
-      packets.append(
-        EncodedPacket(
-          pts: start, dts: start, duration: end - start, isKeyframe: true,
-          bytes: Array(lines.joined(separator: "\n").utf8)))
+  init(_ messages: [PlannedMessage]) { subtitles = ChatSubtitle.all(of: messages)[...] }
+
+  func next() -> EncodedPacket? {
+    subtitles.popFirst().map { subtitle in
+      EncodedPacket(
+        pts: subtitle.start, dts: subtitle.start, duration: subtitle.end - subtitle.start, isKeyframe: true,
+        bytes: Array(subtitle.text.utf8))
     }
-    self.packets = packets[...]
   }
-
-  /// The maximum number of messages that are shown at a time: the last ones.
-  private static let lines = 4
-
-  private static func milliseconds(_ time: Int64) -> Int64 { max(0, time) / (Int64(MediaTimebase.rate) / 1_000) }
-
-  func next() -> EncodedPacket? { packets.popFirst() }
 }

@@ -13,6 +13,7 @@ struct MaskCache {
 
   private let drawer: TextDrawer?
   private var masks: [Key: CoverageMask] = [:]
+  private var widths: (text: String, size: Int, width: Int)?
 
   init(_ drawer: TextDrawer?) {
     self.drawer = drawer
@@ -23,6 +24,19 @@ struct MaskCache {
     mask(.text(text, size: size, isBold: false, maximumWidth: maximumWidth)) { drawer in
       CoverageMask(drawer?.draw(text, size: Double(size), maximumWidth: maximumWidth) ?? .empty)
     }
+  }
+
+  /// The greatest width of a text over all digits in place of its own.
+  mutating func widestDigits(of text: String, size: Int, maximumWidth: Int) -> Int {
+    func replaced(by digit: Character) -> String { String(text.map { $0.isASCII && $0.isNumber ? digit : $0 }) }
+    let zeros = replaced(by: "0")
+    if let widths, widths.text == zeros, widths.size == size { return widths.width }
+    let width =
+      "0123456789".map { digit in
+        drawer?.draw(replaced(by: digit), size: Double(size), maximumWidth: maximumWidth).width ?? 0
+      }.max() ?? 0
+    widths = (zeros, size, width)
+    return width
   }
 
   /// A text as large as its ink; in a smaller font if it would be wider than wanted.

@@ -14,7 +14,6 @@ package final class TilePainter {
   /// Whether places cover each other.
   private var hasOverlaps = false
   private var clock: String?
-  /// Where the clock is; it never shrinks.
   private var clockBox: CanvasBox?
 
   /// How many tiles were painted so far, for tests and figures.
@@ -39,8 +38,9 @@ package final class TilePainter {
   package func paint(_ tiles: [PaintedTile], clock: String? = nil) -> Bool {
     let tiles = tiles.filter { $0.look != .hidden && isPaintable($0.box) }
     let appearances = tiles.map(\.appearance)
+    let clockBox = clock.flatMap { box(ofClock: $0) }
     let isNew =
-      !appearances.elementsEqual(painted) { $0.placement == $1.placement } || (clock == nil) != (self.clock == nil)
+      clockBox != self.clockBox || !appearances.elementsEqual(painted) { $0.placement == $1.placement }
     var changed: [Bool]
     if isNew {
       canvas.fill(canvas.box, .black)
@@ -53,12 +53,12 @@ package final class TilePainter {
     painted = appearances
     for (index, tile) in tiles.enumerated() where changed[index] { paint(tile) }
 
-    let isClockCovered = clockBox.map { box in
-      isNew || zip(tiles, changed).contains { $1 && $0.box.intersection(box) != nil }
+    let isClockNew = isNew || clock != self.clock
+    if let clock, let clockBox {
+      let isCovered = zip(tiles, changed).contains { $1 && $0.box.intersection(clockBox) != nil }
+      if isClockNew || isCovered { paint(clock: clock, in: clockBox) }
     }
-    let isClockNew = clock != self.clock || (clock != nil && isClockCovered ?? true)
-    self.clock = clock
-    if let clock, isClockNew { paint(clock: clock) }
+    (self.clock, self.clockBox) = (clock, clockBox)
     return isNew || isClockNew || changed.contains(true)
   }
 
@@ -168,17 +168,25 @@ extension TilePainter {
       mask, x: box.x + (box.width - mask.width) / 2, y: box.y + (box.height - mask.height) / 2, colour, clip: clip)
   }
 
-  private func paint(clock: String) {
-    let size = min(max(12, canvas.size.height / 36), 64)
-    let mask = masks.text(clock, size: size, maximumWidth: canvas.size.width)
-    guard mask.width > 0 else { return }
-    let padding = Self.even(size / 3, within: 2...20)
-    let (width, height) = ((mask.width + 2 * padding + 1) & ~1, (mask.height + 1) & ~1)
-    let new = CanvasBox(x: max(0, canvas.size.width - padding - width), y: padding, width: width, height: height)
-    let box = clockBox.map { $0.union(new) } ?? new
-    clockBox = box
+  private var clockSize: Int { min(max(12, canvas.size.height / 36), 64) }
+
+  /// Where a clock is: as wide as it can be with other digits, so that it stays in its place. Nil if it cannot be drawn.
+  private func box(ofClock clock: String) -> CanvasBox? {
+    let width = masks.widestDigits(of: clock, size: clockSize, maximumWidth: canvas.size.width)
+    let height = masks.text(clock, size: clockSize, maximumWidth: canvas.size.width).height
+    guard width > 0, height > 0 else { return nil }
+    let padding = clockPadding
+    let whole = (width + 2 * padding + 1) & ~1
+    return CanvasBox(
+      x: max(0, canvas.size.width - padding - whole), y: padding, width: whole, height: (height + 1) & ~1)
+  }
+
+  private var clockPadding: Int { Self.even(clockSize / 3, within: 2...20) }
+
+  private func paint(clock: String, in box: CanvasBox) {
     canvas.fill(box, CanvasColour(luma: 32, blue: 128, red: 128))
-    canvas.blend(mask, x: box.x + padding, y: box.y, .white, clip: box)
+    let mask = masks.text(clock, size: clockSize, maximumWidth: canvas.size.width)
+    canvas.blend(mask, x: box.x + clockPadding, y: box.y, .white, clip: box)
   }
 
   private static func even(_ value: Int, within range: ClosedRange<Int>) -> Int {

@@ -12,8 +12,8 @@ extension OutputFormat {
       let endings = CompositionContainer.allCases.map { ".\($0.rawValue)" }.joined(separator: ", ")
       throw .usage("\"\(path.printable())\" must end with one of \(endings), which says what is written.")
     }
-    let videoCodec = try Self.codec(video, of: container.videoCodecs, "--video-codec", container) ?? .h264
-    let audioCodec = try Self.codec(audio, of: container.audioCodecs, "--audio-codec", container) ?? .aac
+    let videoCodec = try Self.codec(video, of: container.videoCodecs, "--video-codec", container) ?? OutputVideoCodec.h264
+    let audioCodec = try Self.codec(audio, of: container.audioCodecs, "--audio-codec", container) ?? OutputAudioCodec.aac
     self.init(container: container, video: videoCodec, audio: audioCodec, isVideoWanted: video != nil)
   }
 

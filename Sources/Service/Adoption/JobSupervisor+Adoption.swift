@@ -19,13 +19,14 @@ extension JobSupervisor {
       let fence = AttemptLock.fence(folder.path)
       // The lock is given back when the files are stored: a process that comes still later finds nothing to do.
       if fence != nil { folder.removeSpecification() }
-      return (fence: fence, port: port)
+      return (fence: fence, port: port, hasJournal: folder.hasJournal)
     }
     if let fence = found?.fence { job.fences.append(fence) }
     if let port = (found?.port).flatMap({ $0 }).flatMap({ UInt16(exactly: $0) }), port > 0 {
       job.port = port
       ports.take(port)
     }
+    attempt.neverBegan = found.map { $0.fence != nil && !$0.hasJournal } ?? false
     attempt.process = AttemptProcess(adopted: folder, isFenced: found?.fence != nil)
     logger.info(
       found?.fence == nil ? "A process is taken over" : "A process has ended while no service ran",

@@ -63,6 +63,14 @@ package struct AttemptDirectory: Sendable, Hashable {
     return try? JobSpecification(parsing: bytes)
   }
 
+  /// Whether a process has written to the journal. A journal that cannot be looked at may have lines.
+  package var hasJournal: Bool {
+    let file = open("\(path)/\(JobFolder.journal)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return errno != ENOENT }
+    defer { close(file) }
+    return lseek(file, 0, SEEK_END) != 0
+  }
+
   /// Removes the specification, so that no process can run the attempt.
   package func removeSpecification() { unlink("\(path)/\(JobFolder.specification)") }
 

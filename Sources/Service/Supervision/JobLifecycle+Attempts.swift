@@ -84,6 +84,12 @@ extension JobLifecycle {
     }
   }
 
+  /// The job is not to blame: the attempt does not count as one that ended too early.
+  mutating func processNeverBegan(_ now: MonotonicInstant) -> [Action] {
+    guard case .alive(let process) = phase else { return [] }
+    return attemptEnded("was not started before its service ended", since: process.since, isFailure: false, now)
+  }
+
   private mutating func attemptEnded(_ how: String, _ process: LiveProcess, _ now: MonotonicInstant) -> [Action] {
     guard let ended = process.ended else { return attemptEnded(how, since: process.since, now) }
     // A process knows that it was stopped, but not always why.
@@ -92,9 +98,11 @@ extension JobLifecycle {
   }
 
   /// An attempt that ended without a reason in its journal: another one follows, unless there were too many.
-  private mutating func attemptEnded(_ how: String, since: MonotonicInstant, _ now: MonotonicInstant) -> [Action] {
+  private mutating func attemptEnded(
+    _ how: String, since: MonotonicInstant, isFailure: Bool = true, _ now: MonotonicInstant
+  ) -> [Action] {
     lastEnd = how
-    if now - since < limits.livesAtLeast { failures += 1 } else { failures = 0 }
+    if isFailure { failures = now - since < limits.livesAtLeast ? failures + 1 : 0 }
     let unstalled = clearStall()
     if let stop {
       return unstalled + [.noteAttemptEnded(how: how, failures: failures, next: nil)] + conclude(stop)

@@ -25,6 +25,7 @@ extension JobLifecycle {
       update { $0.ended = reason }
       return []
     case .processDied(let how): return processDied(how, now)
+    case .processNeverBegan: return processNeverBegan(now)
     case .stalled(let isStalled): return stalled(isStalled)
     case .stop(let command): return stopCommand(command, now)
     case .changePause(let kind, let command): return changePause(kind, command, now)

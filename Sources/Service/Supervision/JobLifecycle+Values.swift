@@ -24,6 +24,8 @@ extension JobLifecycle {
     case ended(End)
     /// Its lock is free, and its journal was read to the end. The text is a clause such as `was ended by signal 9 (SIGKILL)`.
     case processDied(how: String)
+    /// No process of the attempt has written a line, and none can any more: an earlier service ended before it was started.
+    case processNeverBegan
     /// Whether a user's media stands still without a reason.
     case stalled(Bool)
     case stop(command: Int64)

@@ -132,7 +132,8 @@ extension JobSupervisor {
       logger.error("\(problem)", metadata: ["job": "\(id)", "attempt": "\(number)"])
     }
     if !reading.entries.isEmpty { take(reading.entries, of: job, attempt) }
-    if let exit = reading.exit { receive(.processDied(how: exit.description), of: job) }
+    guard let exit = reading.exit else { return }
+    receive(attempt.neverBegan ? .processNeverBegan : .processDied(how: exit.description), of: job)
   }
 
   private func take(_ entries: [JournalEntry], of job: SupervisedJob, _ attempt: CurrentAttempt) {

@@ -97,6 +97,8 @@ final class CurrentAttempt {
   var commands: [Int64: Int64] = [:]
   var snapshots: [Int64: PendingSnapshot] = [:]
   var hasReportedProblem = false
+  /// Whether an earlier service has left the attempt without a line of a process, and none can come any more.
+  var neverBegan = false
 
   /// - Parameter isAdopted: whether an earlier service started its process.
   init(number: Int, id: String, folder: AttemptDirectory, isAdopted: Bool = false, now: MonotonicInstant) {

@@ -15,7 +15,9 @@ struct Composing {
   static func options(_ arguments: CompositionArguments) throws -> CompositionOptions {
     try failing {
       try CompositionOptions(arguments) { path throws(CompositionError) in
-        do throws(BoundedFile.ReadError) { return Array(try BoundedFile.read(path, longest: LayoutFile.maximumBytes)) } catch {
+        do throws(BoundedFile.ReadError) {
+          return Array(try BoundedFile.read(path, longest: LayoutFile.maximumBytes))
+        } catch {
           throw .input(error.sentence)
         }
       }

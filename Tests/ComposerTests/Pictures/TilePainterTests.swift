@@ -221,6 +221,16 @@ struct TilePainterTests {
     #expect(frames.lumas(0..<320, 0..<180).allSatisfy { $0 == 60 })
   }
 
+  @Test("The clock looks the same whatever it showed before")
+  func clockWithoutTraces() throws {
+    let (used, fresh) = (try PaintedFrames(), try PaintedFrames())
+    for clock in ["44:44:44", "11:11:11", "1:1", "00:00:00", "11:11:11"] {
+      used.painter.paint([.grey(200, at: left)], clock: clock)
+    }
+    fresh.painter.paint([.grey(200, at: left)], clock: "11:11:11")
+    #expect(used.canvas.frame == fresh.canvas.frame)
+  }
+
   @Test("Without Pango pictures are shown without names, and signs stand for words")
   func noText() throws {
     let frames = try PaintedFrames(hasText: false)
