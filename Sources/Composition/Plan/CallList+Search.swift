@@ -1,4 +1,5 @@
 internal import FileSource
+internal import Glibc
 package import Inspection
 internal import Media
 internal import Recorder
@@ -12,9 +13,16 @@ extension CallList {
   ///   - isPartial: whether recordings that are not finished count up to their present end.
   package init(searching paths: [String], isPartial: Bool = false) throws(CompositionError) {
     var search = RecordingSearch()
-    for path in paths { search.add(path) }
+    var missing: [String] = []
+    for path in paths {
+      if access(path, F_OK) == 0 {
+        search.add(path)
+      } else {
+        missing.append("“\(RecordedName.shown(path))” does not exist.")
+      }
+    }
     let found = isPartial ? search.recordings.map { $0.upToPresentEnd() } : search.recordings
-    try self.init(of: found, problems: search.problems + search.remarks)
+    try self.init(of: found, problems: missing + search.problems + search.remarks)
     if calls.isEmpty {
       throw .input(problems.isEmpty ? "There is no recording." : problems.joined(separator: " "))
     }
