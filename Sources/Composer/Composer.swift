@@ -3,6 +3,7 @@ internal import FileSource
 internal import Media
 internal import MediaMessages
 internal import MediaWorker
+internal import TextDrawing
 
 /// Composes the recordings of a call into one file. It waits for files and processes: it is for a thread of its own.
 ///
@@ -16,8 +17,6 @@ package struct Composer: Sendable {
   /// The length of a part, in units of `MediaTimebase.rate`.
   private static let partLength = 60 * Int64(MediaTimebase.rate)
   private static let keyframeInterval = 2 * Int64(MediaTimebase.rate)
-  /// How far the sound is decoded before what is shown until then is settled, at most.
-  private static let lookAhead = 10 * Int64(MediaTimebase.rate)
   /// How often a part is begun again after its encoder's process has ended.
   private static let maximumTries = 3
 
@@ -53,7 +52,7 @@ package struct Composer: Sendable {
     folder.remove()
     return CompositionOutcome(
       frames: video.frames, parts: video.parts, resumedParts: video.resumedParts, scan: scan, mix: mix,
-      tiles: video.tiles)
+      tiles: video.tiles, problems: video.problems)
   }
 
   // MARK: Video
@@ -64,6 +63,7 @@ package struct Composer: Sendable {
     var resumedParts = 0
     var track: ContainerSettings.Track?
     var tiles: [CompositionOutcome.Tile] = []
+    var problems: [String] = []
   }
 
   private func settings() throws(ComposerFailure) -> CompositionEncoderSettings {
@@ -82,52 +82,69 @@ package struct Composer: Sendable {
   }
 
   private func render(
-    into folder: PartsFolder, _ scanner: SoundScanner, _ progress: (CompositionProgress) -> Void
+    into folder: PartsFolder, _ scanner: SoundScanner, _ progress: @escaping (CompositionProgress) -> Void
   ) throws(ComposerFailure) -> RenderedVideo {
     let settings = try settings()
     var video = RenderedVideo()
     video.frames = options.rate.firstFrame(at: plan.duration)
     video.parts = Int((plan.duration + Self.partLength - 1) / Self.partLength)
+    // The rest of the duration can be shorter than a frame.
+    while video.parts > 0, options.rate.firstFrame(at: Int64(video.parts - 1) * Self.partLength) >= video.frames {
+      video.parts -= 1
+    }
     video.track = try Self.asking { () throws(MediaWorkerError) in try CompositionEncoder(settings).track }
+    do throws(TextDrawingError) {
+      _ = try TextDrawer()
+    } catch {
+      video.problems.append("The names are not drawn: \(error).")
+    }
     var renderer: FrameRenderer?
     var tiles = plan.tiles.map { _ in
       CompositionOutcome.Tile(decodedFrames: 0, undecodedFrames: 0, crashes: 0, losses: [], problems: [])
     }
     /// Adds what a renderer that is not used any more has seen.
-    func close(_ renderer: FrameRenderer?) {
-      for (index, tile) in (renderer?.tiles ?? []).enumerated() { tiles[index].add(tile) }
+    func add(_ seen: [CompositionOutcome.Tile]?) {
+      for (index, tile) in (seen ?? []).enumerated() { tiles[index].add(tile) }
     }
+    var kept: Int64 = 0
     for part in 0..<video.parts {
       let path = folder.part(part)
       if PartReader.isWhole(path) {
         video.resumedParts += 1
+        kept += Self.partLength
         continue
       }
       let start = options.rate.firstFrame(at: Int64(part) * Self.partLength)
       let end = min(video.frames, options.rate.firstFrame(at: Int64(part + 1) * Self.partLength))
       let scan = settled(scanner, to: Int64(part + 1) * Self.partLength, progress)
       if renderer?.next != start {
-        close(renderer)
+        add(renderer?.tiles)
         renderer = FrameRenderer(plan, options, from: start)
       }
       var tries = 0
       while let current = renderer {
         tries += 1
+        // A part that is begun again is counted once.
+        let before = current.tiles
         do {
-          let writer = try PartWriter(path)
+          let writer = try PartWriter(path) {
+            progress(
+              CompositionProgress(
+                done: Int64(part) * Self.partLength, duration: plan.duration, stage: .diskFull, kept: kept))
+          }
           let encoder = try CompositionEncoder(settings)
           try current.render(to: end, scan, with: encoder) { (packet) throws(ComposerFailure) in
             try writer.write(packet)
           } progress: { frame in
             progress(
               CompositionProgress(
-                done: min(plan.duration, options.rate.time(ofFrame: frame)), duration: plan.duration, stage: .rendering)
-            )
+                done: min(plan.duration, options.rate.time(ofFrame: frame)), duration: plan.duration, stage: .rendering,
+                kept: kept))
           }
           try writer.complete()
           break
         } catch {
-          close(renderer)
+          add(before)
           renderer = nil
           if let failure = error as? ComposerFailure { throw failure }
           guard case .ended? = error as? MediaWorkerError, tries < Self.maximumTries else {
@@ -137,7 +154,7 @@ package struct Composer: Sendable {
         }
       }
     }
-    close(renderer)
+    add(renderer?.tiles)
     video.tiles = tiles
     return video
   }

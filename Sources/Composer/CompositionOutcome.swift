@@ -25,4 +25,6 @@ package struct CompositionOutcome: Sendable, Hashable {
   package var mix: SoundMixReport?
   /// In the order of the plan. Parts of an earlier run are not counted.
   package var tiles: [Tile]
+  /// What was not done, a sentence each.
+  package var problems: [String]
 }

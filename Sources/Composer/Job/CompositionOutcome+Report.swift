@@ -5,7 +5,7 @@ internal import Media
 extension CompositionOutcome {
   /// What went wrong while the file was made, a sentence each.
   package func problems(of plan: CompositionPlan) -> [String] {
-    var sentences: [String] = []
+    var sentences = problems
     for (tile, happened) in zip(plan.tiles, tiles) {
       for problem in happened.problems where !sentences.contains(problem) { sentences.append(problem) }
       let video = "\(tile.label)\(tile.stream == 1 ? "" : ", stream \(tile.stream)")"

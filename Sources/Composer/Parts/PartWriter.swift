@@ -15,8 +15,12 @@ final class PartWriter {
 
   private static let bufferBytes = 1 << 20
 
-  init(_ path: String) throws(ComposerFailure) {
+  /// Called each second while the disk is full.
+  private let whileFull: () -> Void
+
+  init(_ path: String, whileFull: @escaping () -> Void = {}) throws(ComposerFailure) {
     self.path = path
+    self.whileFull = whileFull
     temporary = path + ".new"
     descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .output("“\(temporary)” cannot be written: \(OutputFile.reason(errno)).") }
@@ -37,7 +41,7 @@ final class PartWriter {
   func complete() throws(ComposerFailure) {
     buffer += PartFormat.end(count: count)
     try flush()
-    try FullDisk.waiting("“\(temporary)” cannot be written") { fsync(descriptor) }
+    try FullDisk.waiting("“\(temporary)” cannot be written", whileFull) { fsync(descriptor) }
     guard rename(temporary, path) == 0 else {
       throw .output("“\(path)” cannot be written: \(OutputFile.reason(errno)).")
     }
@@ -47,7 +51,7 @@ final class PartWriter {
   private func flush() throws(ComposerFailure) {
     var done = 0
     while done < buffer.count {
-      let written = try FullDisk.waiting("“\(temporary)” cannot be written") {
+      let written = try FullDisk.waiting("“\(temporary)” cannot be written", whileFull) {
         buffer.withUnsafeBytes { bytes in
           Int32(clamping: Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done))
         }
@@ -119,10 +123,13 @@ enum FullDisk {
   ///
   /// - Parameters:
   ///   - action: a clause for the error, for example `“x” cannot be written`.
+  ///   - whileFull: called before each pause.
   ///   - body: returns a negative value and sets `errno` if it fails.
   /// - Returns: what `body` returns.
   @discardableResult
-  static func waiting(_ action: String, _ body: () -> Int32) throws(ComposerFailure) -> Int32 {
+  static func waiting(
+    _ action: String, _ whileFull: () -> Void = {}, _ body: () -> Int32
+  ) throws(ComposerFailure) -> Int32 {
     var tries = 0
     while true {
       let result = body()
@@ -136,6 +143,7 @@ enum FullDisk {
             : "\(action): \(OutputFile.reason(number)).")
       }
       tries += 1
+      whileFull()
       sleep(1)
     }
   }
