@@ -249,9 +249,10 @@ def kill_job(job):
     newest = max(journals, key=lambda path: int(path.split("/")[-2].split("-")[0]))
     with open(newest) as file:
         first = file.readline()
-    if not first.endswith("\n"):
+    process = json.loads(first).get("process") if first.endswith("\n") else None
+    # One that was started too late has nothing to do, and says only that.
+    if process is None:
         return 0
-    process = json.loads(first)["process"]
     # Only a process that holds the lock has the id.
     if subprocess.run(["flock", "--nonblock", os.path.dirname(newest) + "/lock", "true"]).returncode:
         os.kill(process, signal.SIGKILL)

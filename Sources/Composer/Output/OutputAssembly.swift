@@ -35,7 +35,7 @@ enum OutputAssembly {
         sources.append(try ComposedSound(settings) { made.next($0) })
       }
       if options.hasChat, !plan.messages.isEmpty, format.codecs.contains(where: { $0.kind == .text }) {
-        sources.append(ComposedChat(plan.messages))
+        sources.append(ComposedChat(plan.subtitles))
       }
       guard !sources.isEmpty else { throw ComposerFailure.input("There is neither video nor sound to compose.") }
       let file = try OutputFile(output, temporary: parts.unfinishedOutput, overwrites: options.isForced)

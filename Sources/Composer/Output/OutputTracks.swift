@@ -1,4 +1,5 @@
 internal import Composition
+internal import FileSource
 internal import MediaMessages
 internal import MediaWorker
 
@@ -60,15 +61,20 @@ final class ComposedSound: PacketSource {
 /// The chat of a composition as subtitles.
 final class ComposedChat: PacketSource {
   let track = ContainerSettings.Track.text(name: "Chat")
-  private var subtitles: ArraySlice<ChatSubtitle>
+  private var packets: ArraySlice<EncodedPacket>
 
-  init(_ messages: [PlannedMessage]) { subtitles = ChatSubtitle.all(of: messages)[...] }
-
-  func next() -> EncodedPacket? {
-    subtitles.popFirst().map { subtitle in
-      EncodedPacket(
-        pts: subtitle.start, dts: subtitle.start, duration: subtitle.end - subtitle.start, isKeyframe: true,
-        bytes: Array(subtitle.text.utf8))
-    }
+  init(_ subtitles: [PlannedSubtitle]) {
+    packets =
+      subtitles.compactMap { subtitle in
+        let (start, end) = (Self.milliseconds(subtitle.start), Self.milliseconds(subtitle.end))
+        if start >= end { return nil }
+        return EncodedPacket(
+          pts: start, dts: start, duration: end - start, isKeyframe: true,
+          bytes: Array(subtitle.lines.joined(separator: "\n").utf8))
+      }[...]
   }
+
+  private static func milliseconds(_ time: Int64) -> Int64 { max(0, time) / (Int64(MediaTimebase.rate) / 1_000) }
+
+  func next() -> EncodedPacket? { packets.popFirst() }
 }

@@ -161,7 +161,7 @@ extension TilePainter {
   }
 
   /// The size of names, in pixels: at least 12.
-  static func labelSize(_ box: CanvasBox) -> Int { min(max(12, box.height / 18), 40) }
+  static func labelSize(_ box: CanvasBox) -> Int { max(12, min(box.height / 20, 8 + box.height / 36)) }
 
   private func paint(_ mask: CoverageMask, centredIn box: CanvasBox, _ colour: CanvasColour, clip: CanvasBox) {
     canvas.blend(

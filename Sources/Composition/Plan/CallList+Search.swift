@@ -1,4 +1,5 @@
 internal import FileSource
+internal import Glibc
 package import Inspection
 internal import Media
 internal import Recorder
@@ -12,9 +13,16 @@ extension CallList {
   ///   - isPartial: whether recordings that are not finished count up to their present end.
   package init(searching paths: [String], isPartial: Bool = false) throws(CompositionError) {
     var search = RecordingSearch()
-    for path in paths { search.add(path) }
+    var missing: [String] = []
+    for path in paths {
+      if access(path, F_OK) == 0 {
+        search.add(path)
+      } else {
+        missing.append("“\(RecordedName.shown(path))” does not exist.")
+      }
+    }
     let found = isPartial ? search.recordings.map { $0.upToPresentEnd() } : search.recordings
-    try self.init(of: found, problems: search.problems + search.remarks)
+    try self.init(of: found, problems: missing + search.problems + search.remarks)
     if calls.isEmpty {
       throw .input(problems.isEmpty ? "There is no recording." : problems.joined(separator: " "))
     }
@@ -63,6 +71,7 @@ extension CallList {
   ) -> FoundCall {
     let first = members.first?.times.session?.id
     var end: Int64 = 0
+    var known: [UserGroup.Member] = []
     var recordings: [FoundRecordingOfCall] = []
     for (index, member) in members.enumerated() {
       let offset = member.offset * unitsOfMillisecond
@@ -73,12 +82,12 @@ extension CallList {
       let error = index == 0 ? 0 : isExact ? unitsOfMillisecond : nil
       let alignment = RecordingAlignment(
         source: isExact ? .session : .start, error: error, internalError: member.times.error)
-      recordings.append(FoundRecordingOfCall(recording: member.recording, offset: offset, alignment: alignment))
+      let found = FoundRecordingOfCall(recording: member.recording, offset: offset, alignment: alignment)
+      recordings.append(found)
+      known.append(.init(found, member.times))
     }
     var users: [String] = []
-    for user in UserGroup.groups(
-      of: members.map { .init($0.recording, $0.times, offset: $0.offset * unitsOfMillisecond) })
-    {
+    for user in UserGroup.groups(of: known) {
       let label = ShownText.name(user.name ?? user.ids.first ?? "")
       if !users.contains(label) { users.append(label) }
     }

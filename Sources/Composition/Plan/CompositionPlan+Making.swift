@@ -27,8 +27,7 @@ extension CompositionPlan {
       room: call.room, start: call.start + range.lowerBound / Self.unitsOfMillisecond,
       duration: range.upperBound - range.lowerBound)
     self.problems = problems + unknown
-    let alignments = Dictionary(call.recordings.map { ($0.recording, $0.alignment) }) { first, _ in first }
-    var parts: [UserParts] = groups.map { UserParts($0, range: range, alignments: alignments, options: options) }
+    var parts: [UserParts] = groups.map { UserParts($0, range: range, options: options) }
     parts.removeAll { $0.user.presence.isEmpty }
     parts = parts.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }.map(\.element)
     users = parts.map(\.user)
@@ -55,7 +54,7 @@ extension CompositionPlan {
     for found in call.recordings {
       guard let manifest = found.recording.manifest else { continue }
       do throws(ManifestTimes.ImpossibleTime) {
-        members.append(.init(found.recording, try ManifestTimes(manifest.content), offset: found.offset))
+        members.append(.init(found, try ManifestTimes(manifest.content)))
       } catch {
         throw .input("The field \(error.field) of “\(RecordedName.shown(manifest.path))” \(error.clause).")
       }

@@ -45,11 +45,13 @@ struct PictureTimeline: Sendable {
     appendFrames(of: video, time, .max, in: range, offset)
   }
 
-  /// Adds a time without a gap: frames, and after the end of the video nothing.
+  /// Adds a time without a gap: frames, and after the end of the video nothing. Audio that is a little longer than the video leaves the last
+  /// frame as it is.
   private mutating func appendFrames(
     of video: ManifestTimes.Track, _ start: Int64, _ end: Int64, in range: Range<Int64>, _ offset: Int64
   ) {
-    let last = min(max(video.end, start), end)
+    let isShort = end > range.upperBound && range.upperBound - video.end < HoldReason.senderPaused.patience
+    let last = isShort ? end : min(max(video.end, start), end)
     append(.frames, start, last, in: range, offset)
     append(.held(since: last, .senderPaused), last, end, in: range, offset)
   }

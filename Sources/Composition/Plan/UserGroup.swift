@@ -11,6 +11,8 @@ struct UserGroup: Sendable {
   private(set) var name: UntrustedText?
   /// In order of their starts.
   private(set) var recordings: [Member]
+  /// The end of the last recording of each stream.
+  private var ends: [Int: Int64]
 
   /// A recording with its place in the call.
   struct Member: Sendable {
@@ -18,6 +20,7 @@ struct UserGroup: Sendable {
     let times: ManifestTimes
     /// The recording's start, in units of `MediaTimebase.rate`.
     let offset: Int64
+    let alignment: RecordingAlignment
     let id: UntrustedText
     let name: UntrustedText?
     /// The number of the stream, from 1.
@@ -25,8 +28,10 @@ struct UserGroup: Sendable {
     /// What the stream shows, where that is known.
     let content: String?
 
-    init(_ recording: FoundRecording, _ times: ManifestTimes, offset: Int64) {
-      (self.recording, self.times, self.offset) = (recording, times, offset)
+    init(_ found: FoundRecordingOfCall, _ times: ManifestTimes) {
+      let recording = found.recording
+      (self.recording, self.times) = (recording, times)
+      (offset, alignment) = (found.offset, found.alignment)
       let manifest = recording.manifest?.content
       id = UntrustedText(manifest?.user ?? "")
       name = manifest?.name.flatMap { $0.isEmpty ? nil : UntrustedText($0) }
@@ -45,12 +50,14 @@ struct UserGroup: Sendable {
     ids = [first.id]
     name = first.name
     recordings = [first]
+    ends = [first.stream: first.end]
   }
 
   private mutating func add(_ member: Member) {
     if !ids.contains(member.id) { ids.append(member.id) }
     if name == nil { name = member.name }
     recordings.append(member)
+    ends[member.stream] = max(ends[member.stream] ?? .min, member.end)
   }
 
   /// Sorts recordings by person, in order of first appearance.
@@ -82,11 +89,11 @@ struct UserGroup: Sendable {
   }
 
   private func accepts(_ member: Member) -> Bool {
-    !recordings.contains { $0.stream == member.stream && $0.end - Self.overlap > member.offset }
+    ends[member.stream].map { $0 - Self.overlap <= member.offset } ?? true
   }
 
   private func accepts(returning member: Member) -> Bool {
-    !ids.contains(member.id) && !recordings.contains { $0.end > member.offset }
+    !ids.contains(member.id) && ends.values.allSatisfy { $0 <= member.offset }
   }
 
   private func wasRecorded(by session: String?) -> Bool { recordings.contains { $0.session == session } }

@@ -10,13 +10,9 @@ struct UserParts: Sendable {
   private let roles: StreamRoles
   /// The part of the call that is composed.
   private let range: Range<Int64>
-  private let alignments: [FoundRecording: RecordingAlignment]
 
-  init(
-    _ group: UserGroup, range: Range<Int64>, alignments: [FoundRecording: RecordingAlignment],
-    options: CompositionOptions
-  ) {
-    (self.group, self.range, self.alignments) = (group, range, alignments)
+  init(_ group: UserGroup, range: Range<Int64>, options: CompositionOptions) {
+    (self.group, self.range) = (group, range)
     roles = StreamRoles(group)
     let renamed = (group.ids + [group.name].compactMap(\.self)).lazy.compactMap { options.renamed[$0] }.first
     let known = renamed ?? group.name ?? group.ids.first { !$0.isEmpty }
@@ -62,7 +58,7 @@ struct UserParts: Sendable {
       return PlannedRecording(
         recording: part.member.recording, offset: part.member.offset - range.lowerBound,
         range: common.lowerBound - range.lowerBound..<common.upperBound - range.lowerBound,
-        alignment: alignments[part.member.recording] ?? .init(source: .start, error: nil))
+        alignment: part.member.alignment)
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Inspection
 internal import Media
 
 extension CompositionPlan {
@@ -26,10 +27,23 @@ extension CompositionPlan {
         lines.append("  audio \(Self.text(gap.start..<gap.end)) \(gap.reason.rawValue)")
       }
     }
+    if let line = alignmentLine { lines.append(line) }
     lines += placeLines(options)
     for chapter in chapters { lines.append("chapter \(ShownTime.text(chapter.start)) \(chapter.title)") }
     if !messages.isEmpty { lines.append("\(messages.count) \(messages.count == 1 ? "message" : "messages") of chat") }
     return lines.joined(separator: "\n")
+  }
+
+  /// By what the recordings are aligned, and how sure that is; nil for one recording.
+  private var alignmentLine: String? {
+    var alignments: [UntrustedText: RecordingAlignment] = [:]
+    for recording in tiles.flatMap(\.recordings) + sounds.flatMap(\.recordings) {
+      alignments[UntrustedText(recording.recording.manifest?.path ?? "")] = recording.alignment
+    }
+    if alignments.count < 2 { return nil }
+    let unsure = alignments.values.filter { $0.error == nil }.count
+    if unsure == 0 { return "recordings aligned by the monotonic clock of one process, to 1 ms" }
+    return "recordings aligned by wall clocks: \(unsure) of \(alignments.count), as exact as the clocks were set"
   }
 
   private func placeLines(_ options: CompositionOptions) -> [String] {

@@ -17,9 +17,11 @@ extension JobSupervisor {
     let found = try? await files.runIfActive {
       let port = folder.specification()?.server.options["udpPort"]?.integer
       let fence = AttemptLock.fence(folder.path)
+      // Before the specification goes: a process that does not find it says so there.
+      let hasJournal = folder.hasJournal
       // The lock is given back when the files are stored: a process that comes still later finds nothing to do.
       if fence != nil { folder.removeSpecification() }
-      return (fence: fence, port: port, hasJournal: folder.hasJournal)
+      return (fence: fence, port: port, hasJournal: hasJournal)
     }
     if let fence = found?.fence { job.fences.append(fence) }
     if let port = (found?.port).flatMap({ $0 }).flatMap({ UInt16(exactly: $0) }), port > 0 {

@@ -35,6 +35,12 @@ struct CallListTests {
     #expect(list.calls.map(\.users) == [["ben"], ["ann"], ["cid"]])
   }
 
+  @Test("A path that does not exist is named, and the others are searched") func missingPath() {
+    #expect(throws: CompositionError.input("“/nowhere” does not exist. “/nothing.json” does not exist.")) {
+      try CallList(searching: ["/nowhere", "/nothing.json"])
+    }
+  }
+
   @Test("Several calls are listed") func several() throws {
     let list = try calls(RecordingFixture("1", name: "Ann"), RecordingFixture("ben").with { $0.start = 3_600 })
     let text = """

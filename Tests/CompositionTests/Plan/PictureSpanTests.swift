@@ -117,6 +117,14 @@ struct PictureSpanTests {
     #expect(spans == [span(0, 30, .frames), span(30, 60, .held(since: units(30), .senderPaused))])
   }
 
+  @Test("Audio that is a little longer than the video leaves the last frame") func shortTail() throws {
+    #expect(try spans(video: .init(end: 58.1)) == [span(0, 60, .frames)])
+    #expect(
+      try spans(video: .init(end: 58)) == [span(0, 58, .frames), span(58, 60, .held(since: units(58), .senderPaused))])
+    let muted = try spans(.init(reason: .muted, start: 59, end: 60), video: .init(end: 59))
+    #expect(muted == [span(0, 59, .frames), span(59, 60, .nameTile(.muted))])
+  }
+
   @Test("What the disk did not accept at the end belongs to the recording") func diskAtEnd() throws {
     let spans = try spans(.init(reason: .diskStalled, start: 60, end: 64))
     #expect(spans == [span(0, 60, .frames), span(60, 64, .held(since: units(60), .diskStalled))])

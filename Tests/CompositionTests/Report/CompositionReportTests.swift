@@ -92,6 +92,21 @@ struct CompositionReportTests {
     #expect(lines.contains { $0.hasPrefix("chapter 0:00.000 ") })
   }
 
+  @Test("a plan as text says by which clock recordings are aligned")
+  func alignment() throws {
+    func lines(_ session: String?) throws -> [String] {
+      let list = try CallList(of: [
+        RecordingFixture("ann").recording, RecordingFixture("ben").with { $0.session = session }.recording,
+      ])
+      let plan = try CompositionPlan(of: try #require(list.calls.first), options: Self.options()) { _ in [] }
+      return plan.text(Self.options()).split(separator: "\n").map(String.init)
+    }
+    let exact = try lines("one")
+    #expect(exact.contains("recordings aligned by the monotonic clock of one process, to 1 ms"))
+    let other = try lines("two")
+    #expect(other.contains("recordings aligned by wall clocks: 1 of 2, as exact as the clocks were set"))
+  }
+
   @Test("a layout that wants somebody who is not in the call is refused")
   func nobody() throws {
     let list = try CallList(of: [RecordingFixture("a1", name: "Ann").recording])
