@@ -37,7 +37,7 @@ package struct Composer: Sendable {
   package func run(_ progress: @escaping (CompositionProgress) -> Void) throws(ComposerFailure) -> CompositionOutcome {
     let folder = try PartsFolder(
       beside: output, plan: CompositionFingerprint.bytes(plan, options), isForced: options.isForced)
-    let scanner = SoundScanner(plan, measuresLoudness: options.isLevelled) { MediaWorker(.foreground) }
+    let scanner = SoundScanner(plan, measuresLoudness: options.isLevelled) { MediaWorker(.foreground, hasTime: true) }
     var video = RenderedVideo()
     if hasVideo { video = try render(into: folder, scanner, progress) }
     let scan = scanner.run { time in

@@ -52,6 +52,8 @@ package struct ContainerSettings: Sendable, Hashable {
     /// The size of frames; 0 for other tracks.
     package var width: Int
     package var height: Int
+    /// Whether the colours are those of ITU-R BT.601, as in a composition; otherwise nothing is said of them.
+    package var isBT601: Bool
     /// By how many degrees a player turns frames clockwise: 0, 90, 180 or 270.
     package var rotation: Int
     /// In Hz, and the number of channels; 0 for other tracks.
@@ -70,11 +72,12 @@ package struct ContainerSettings: Sendable, Hashable {
 
     package static func video(
       _ codec: TrackCodec, width: Int, height: Int, unit: (numerator: Int, denominator: Int), privateData: [UInt8],
-      rotation: Int = 0
+      rotation: Int = 0, isBT601: Bool = false
     ) -> Track {
       Track(
         codec: codec, unitNumerator: unit.numerator, unitDenominator: unit.denominator, width: width, height: height,
-        rotation: rotation, sampleRate: 0, channels: 0, frame: 0, delay: 0, privateData: privateData, language: "",
+        isBT601: isBT601, rotation: rotation, sampleRate: 0, channels: 0, frame: 0, delay: 0, privateData: privateData,
+        language: "",
         name: "")
     }
 
@@ -84,7 +87,8 @@ package struct ContainerSettings: Sendable, Hashable {
       unitRate: Int? = nil
     ) -> Track {
       Track(
-        codec: codec, unitNumerator: 1, unitDenominator: unitRate ?? sampleRate, width: 0, height: 0, rotation: 0,
+        codec: codec, unitNumerator: 1, unitDenominator: unitRate ?? sampleRate, width: 0, height: 0, isBT601: false,
+        rotation: 0,
         sampleRate: sampleRate, channels: channels, frame: frame, delay: delay, privateData: privateData, language: "",
         name: "")
     }
@@ -92,7 +96,8 @@ package struct ContainerSettings: Sendable, Hashable {
     /// Subtitles; their times are in milliseconds.
     package static func text(language: String = "", name: String = "") -> Track {
       Track(
-        codec: .text, unitNumerator: 1, unitDenominator: 1_000, width: 0, height: 0, rotation: 0, sampleRate: 0,
+        codec: .text, unitNumerator: 1, unitDenominator: 1_000, width: 0, height: 0, isBT601: false, rotation: 0,
+        sampleRate: 0,
         channels: 0, frame: 0, delay: 0, privateData: [], language: language, name: name)
     }
   }
@@ -165,10 +170,11 @@ extension ContainerSettings.Track {
       throw MessageError("there is no such codec")
     }
     var numbers: [Int] = []
-    for _ in 0..<9 { numbers.append(try reader.number()) }
+    for _ in 0..<10 { numbers.append(try reader.number()) }
     self.init(
       codec: codec, unitNumerator: numbers[0], unitDenominator: numbers[1], width: numbers[2], height: numbers[3],
-      rotation: numbers[4], sampleRate: numbers[5], channels: numbers[6], frame: numbers[7], delay: numbers[8],
+      isBT601: numbers[9] != 0, rotation: numbers[4], sampleRate: numbers[5], channels: numbers[6], frame: numbers[7],
+      delay: numbers[8],
       privateData: [], language: try reader.unicode(), name: try reader.unicode())
     privateData = try reader.bytes(try reader.number(upTo: MediaLimits.extradataBytes))
     guard (1...1_000_000).contains(unitNumerator), (1...1_000_000).contains(unitDenominator),
@@ -182,6 +188,7 @@ extension ContainerSettings.Track {
     writer.number(Int(codec.rawValue))
     for number in [
       unitNumerator, unitDenominator, width, height, rotation, sampleRate, channels, frame, delay,
+      isBT601 ? 1 : 0,
     ] { writer.number(number) }
     writer.unicode(language)
     writer.unicode(name)

@@ -15,7 +15,7 @@ package final class MediaLauncher: Sendable {
 
   /// How long the program may take to load its libraries, and to fork a worker, in milliseconds.
   private static let startPatience: Int32 = 20_000
-  private static let patience: Int32 = 5_000
+  private static let patience: Int32 = 20_000
   /// How often the program may end unexpectedly before it is not started again.
   private static let maximumDeaths = 5
 

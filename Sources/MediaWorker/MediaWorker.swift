@@ -46,14 +46,15 @@ package final class MediaWorker: Sendable {
   /// - Parameters:
   ///   - launcher: starts the process.
   ///   - kind: what the process is for.
+  ///   - hasTime: whether a decoding process may take minutes to answer, as long as it uses no CPU time: see ``RequestPatience``.
   ///   - report: called with a sentence for the log, when the process crashed or when there is none.
   package init(
-    _ launcher: MediaLauncher = .background, for kind: WorkerKind = .decoding,
+    _ launcher: MediaLauncher = .background, for kind: WorkerKind = .decoding, hasTime: Bool = false,
     report: (@Sendable (WorkerNotice) -> Void)? = nil
   ) {
     self.launcher = launcher
     self.kind = kind
-    patience = RequestPatience(of: kind)
+    patience = RequestPatience(of: kind, hasTime: hasTime)
     self.report = report
   }
 

@@ -8,8 +8,11 @@ struct RequestPatience {
   let maximumIdle: Int
   let maximumRounds: Int
 
-  init(of kind: WorkerKind) {
+  /// - Parameter hasTime: whether nobody waits for the response as it is needed now: a process of low priority beside others may get no
+  ///   CPU time for long, and what it decodes must not depend on that.
+  init(of kind: WorkerKind, hasTime: Bool = false) {
     switch kind {
+    case .decoding where hasTime: (processorTime, maximumIdle, maximumRounds) = (2_000_000_000, 240, 1_200)
     case .decoding: (processorTime, maximumIdle, maximumRounds) = (2_000_000_000, 10, 60)
     // The last request has all frames encoded that the encoder has kept, of the largest size and in several threads.
     case .encoding: (processorTime, maximumIdle, maximumRounds) = (600_000_000_000, 60, 1_200)

@@ -70,6 +70,6 @@ extension CompositionEncoder {
   package var track: ContainerSettings.Track {
     .video(
       settings.codec, width: settings.width, height: settings.height,
-      unit: (settings.denominator, settings.numerator), privateData: privateData)
+      unit: (settings.denominator, settings.numerator), privateData: privateData, isBT601: true)
   }
 }

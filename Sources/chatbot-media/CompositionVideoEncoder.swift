@@ -25,7 +25,11 @@ final class CompositionVideoEncoder {
     context.pointee.width = Int32(settings.width)
     context.pointee.height = Int32(settings.height)
     context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
+    // Cameras of calls send the colours of ITU-R BT.601; players take unnamed ones of this size for those of BT.709.
     context.pointee.color_range = AVCOL_RANGE_MPEG
+    context.pointee.colorspace = AVCOL_SPC_SMPTE170M
+    context.pointee.color_primaries = AVCOL_PRI_SMPTE170M
+    context.pointee.color_trc = AVCOL_TRC_SMPTE170M
     context.pointee.time_base = AVRational(num: Int32(settings.denominator), den: Int32(settings.numerator))
     context.pointee.framerate = AVRational(num: Int32(settings.numerator), den: Int32(settings.denominator))
     context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
@@ -102,6 +106,9 @@ final class CompositionVideoEncoder {
     frame.pointee.height = Int32(height)
     frame.pointee.format = AV_PIX_FMT_YUV420P.rawValue
     frame.pointee.color_range = AVCOL_RANGE_MPEG
+    frame.pointee.colorspace = AVCOL_SPC_SMPTE170M
+    frame.pointee.color_primaries = AVCOL_PRI_SMPTE170M
+    frame.pointee.color_trc = AVCOL_TRC_SMPTE170M
     frame.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
     frame.pointee.buf.0 = chatbot_av_borrow(start, settings.frameBytes)
     guard frame.pointee.buf.0 != nil else { throw DecodingError(chatbot_av_no_memory()) }

@@ -73,7 +73,12 @@ final class ContainerOutput {
       parameters.pointee.width = Int32(track.width)
       parameters.pointee.height = Int32(track.height)
       parameters.pointee.format = AV_PIX_FMT_YUV420P.rawValue
-      parameters.pointee.color_range = AVCOL_RANGE_MPEG
+      if track.isBT601 {
+        parameters.pointee.color_range = AVCOL_RANGE_MPEG
+        parameters.pointee.color_space = AVCOL_SPC_SMPTE170M
+        parameters.pointee.color_primaries = AVCOL_PRI_SMPTE170M
+        parameters.pointee.color_trc = AVCOL_TRC_SMPTE170M
+      }
       // Frames of a recording come at any time; those of a composition each unit.
       if track.unitDenominator <= 1_000 * track.unitNumerator {
         stream.pointee.avg_frame_rate = AVRational(num: unit.den, den: unit.num)
@@ -199,7 +204,8 @@ extension ContainerFormat {
   }
 
   fileprivate func options(_ settings: ContainerSettings) -> [(String, String)] {
-    let index = settings.hasIndexInFront ? [("movflags", "+faststart")] : []
+    // The colours are stated if they are known.
+    let index = [("movflags", settings.hasIndexInFront ? "+write_colr+faststart" : "+write_colr")]
     switch self {
     // QuickTime and the phones of Apple look for a brand that they know.
     case .mp4: return index + [("brand", "mp42")]

@@ -247,7 +247,7 @@ final class StreamFrames {
 
   private func decoder(for codec: Codec) throws(CodecError) -> VideoDecoder {
     if let decoder, decoder.codec == codec { return decoder }
-    let worker = worker ?? MediaWorker(.foreground)
+    let worker = worker ?? MediaWorker(.foreground, hasTime: true)
     self.worker = worker
     let made = try VideoDecoder(codec, in: worker, prefersWorker: true)
     decoder = made

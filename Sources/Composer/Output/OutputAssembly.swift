@@ -26,7 +26,7 @@ enum OutputAssembly {
       var mixer: SoundMixer?
       if plan.hasAudio {
         let made = SoundMixer(plan, gains: options.isLevelled ? scan.users.map(\.gain) : []) {
-          MediaWorker(.foreground)
+          MediaWorker(.foreground, hasTime: true)
         }
         mixer = made
         guard let codec = TrackCodec(name: options.format.audio.rawValue),
