@@ -44,9 +44,9 @@ struct ManifestTimes: Sendable, Hashable {
   /// How far files of one kind may overlap, and tracks may exceed the recording: 60 s. While a codec changes, one file has the video up to its next
   /// keyframe and the next file has the audio already.
   private static let overlap = 60 * Int64(MediaTimebase.rate)
-  /// The times from the beginning of a process to a recording that can be, in seconds: up to 10 years, and a little less than zero
-  /// for a frame that came late.
-  private static let sessionOffsets: ClosedRange<Double> = -60...3.2e8
+  /// The times from the beginning of a process to a recording that can be, in seconds: up to 10 years, and up to a day less than zero,
+  /// since a program that uses the library may give the recorder events of before.
+  private static let sessionOffsets: ClosedRange<Double> = -86_400...3.2e8
 
   init(_ manifest: RecordingManifest) throws(ImpossibleTime) {
     guard let start = RecordedClock.milliseconds(manifest.start) else {

@@ -184,7 +184,7 @@ struct ImpossibleTime: Sendable, CustomTestStringConvertible {
     ImpossibleTime("duration") { $0.duration = 1e300 },
     ImpossibleTime("duration") { $0.duration = .nan },
     ImpossibleTime("duration") { $0.duration = 3e8 },
-    ImpossibleTime("session.offset") { $0.session?.offset = -500 },
+    ImpossibleTime("session.offset") { $0.session?.offset = -1e6 },
     ImpossibleTime("session.offset") { $0.session?.offset = 1e12 },
     ImpossibleTime("alignment.error") { $0.alignment.error = -1 },
     ImpossibleTime("tracks[0].start") { $0.tracks[0].start = -0.5 },

@@ -1,5 +1,6 @@
 import Composition
 import Inspection
+import InspectionTestSupport
 import Testing
 
 @Suite("chapters and chat of compositions")
@@ -53,6 +54,23 @@ struct ChapterTests {
     #expect(try plan(RecordingFixture("1"), chat: chat) { $0.hasChat = false }.messages.isEmpty)
     #expect(try plan(RecordingFixture("1"), chat: chat) { $0.from = units(6) }.messages.isEmpty)
     #expect(try plan(RecordingFixture("1"), chat: chat).messages.count == 1)
+  }
+
+  @Test("The chat beside recordings is read") func file() async throws {
+    let folder = try RecordedFolder()
+    try await folder.record(SyntheticPeer(id: "ann", seconds: 2))
+    let lines = """
+      {"time": 1.5, "date": "2026-03-01T09:30:01.750Z", "from": "ann", "text": "hi"}
+      no message
+      {"time": 0.5, "date": "2026-03-01T09:30:00.750Z", "from": "ben", "name": "Ben", "text": "first"}
+      """
+    try folder.store(Array(lines.utf8), as: "ann.chat.jsonl")
+    let call = try CallList(searching: [folder.path]).calls[0]
+    let options = CompositionOptions(
+      inputs: [], output: "a.mp4", format: .init(container: .mp4, video: .h264, audio: .aac))
+    let messages = try CompositionPlan(of: call, options: options).messages
+    #expect(messages.map(\.sender) == ["Ben", "ann"])
+    #expect(messages.map(\.text) == ["first", "hi"])
   }
 
   @Test("Messages of strangers have one line and no marks") func text() throws {
