@@ -42,6 +42,8 @@ import numpy as np
 REFERENCE = [0xB2D4 >> 15 - i & 1 for i in range(16)]
 # The lengths of the runs of the reference cells, in cells, up to the last white one.
 RUNS = np.array([1, 1, 2, 2, 1, 1, 2, 1, 1, 1, 1])
+# Where in the middle half of a cell its points are.
+POINTS = np.linspace(0, 1, 6)
 ASPECTS = [3 / 4, 9 / 16, 4 / 3, 16 / 9, 144 / 176, 1]
 
 
@@ -56,8 +58,8 @@ class Place:
             left, right = x + column * width // 20, x + (column + 1) * width // 20
             top, bottom = y + row * height // 30, y + (row + 2) * height // 30
             across, down = (right - left) // 4, (bottom - top) // 4
-            columns.append(np.linspace(left + across, right - across - 1, 6).astype(int))
-            rows.append(np.linspace(top + down, bottom - down - 1, 6).astype(int))
+            columns.append((left + across + POINTS * (right - left - 2 * across - 1)).astype(int))
+            rows.append((top + down + POINTS * (bottom - top - 2 * down - 1)).astype(int))
         self.columns, self.rows = np.array(columns), np.array(rows)
         left, right = x + int(18.5 * width / 20) + 1, x + width - 1
         top, bottom = y + 4 * height // 30, y + 7 * height // 30
@@ -139,7 +141,7 @@ class Finder:
             seen = []
             for hit in hits:
                 left, y, cell = column[hit], row[hit] * step, width[hit]
-                if any(abs(left - other[0]) < 3 and y - other[1] < 40 * cell for other in seen):
+                if any(abs(left - other[0]) < 3 and y - other[1] < 3 * cell for other in seen):
                     continue
                 seen.append((left, y))
                 # The first row of the reference cells: above it is black.
@@ -317,10 +319,11 @@ def marks(file, stream, skip, seconds):
         process.wait()
 
 
-def tones(file, frequencies):
+def tones(file, frequencies, channels):
     """The peak of all channels, and the amplitude of each tone in the first channel in each 20 ms."""
-    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", file, "-map", "0:a:0", "-ac", "2", "-ar", "48000", "-f", "f32le", "-"]
-    samples = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.float32).reshape(-1, 2)
+    command = ["ffmpeg", "-v", "error", "-nostdin", "-i", file, "-map", "0:a:0", "-ar", "48000", "-f", "f32le", "-"]
+    samples = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.float32)
+    samples = samples.reshape(-1, channels)
     count = len(samples) // 960
     windows = samples[: count * 960, 0].reshape(count, 960)
     time = np.arange(960) / 48000
@@ -423,7 +426,7 @@ def read_audio(options, audio, report, shifts, speeds):
     report["sound"] = audio["codec_name"]
     report["channels"], report["sampleRate"] = audio["channels"], int(audio["sample_rate"])
     if options.tone:
-        report["peak"], report["tones"] = tones(options.file, options.tone)
+        report["peak"], report["tones"] = tones(options.file, options.tone, audio["channels"])
     for position, second in marks(options.file, audio, options.skip, options.seconds):
         position += options.skip
         best = None

@@ -116,7 +116,8 @@ extension RecordedCall {
     return RecordedCall([
       RecordedUser("honest", name: "Honest", 0..<seconds, pattern: 1),
       RecordedUser(
-        "broken", name: "Broken", 0.2..<seconds, camera: SentVideo(.h264, damaged: 1..<seconds * 3 / 4), pattern: 2),
+        "broken", name: "Broken", 0.2..<seconds,
+        camera: SentVideo(.h264, damaged: 1..<seconds * 3 / 4, keyframeDistance: 30), pattern: 2),
       RecordedUser("absurd", name: "Absurd", 0.4..<seconds, camera: SentVideo(changes: absurd), pattern: 3),
       RecordedUser("named", name: name, 0.6..<seconds, pattern: 4),
     ])

@@ -67,6 +67,11 @@ package struct RecordedCall: Sendable {
       time = end
     }
     if users.contains(where: { $0.endReason == .killed }) { return }
+    // The recorder writes the ends of files step by step.
+    for _ in 0..<20 {
+      time += Self.step
+      await recorder.advance(now: Self.instant(time))
+    }
     await recorder.finish(now: Self.instant(time + 1).instant)
   }
 

@@ -8,7 +8,7 @@ extension EndToEndWithoutBrowsers {
     @Test("users who come and go are shown at the same moment, and the marks are where the lamp is")
     func bots() async throws {
       try await Scenario.run("38 call", limit: .seconds(240)) { scenario in
-        let part = CompositionTestForm.isWhole ? 10.0 : 3.0
+        let part = CompositionTestForm.isWhole ? 10.0 : 2.0
         let server = try await scenario.server()
         let recordings = await scenario.recordings()
         let recorder = try await scenario.bot(
