@@ -21,7 +21,6 @@ struct Chatbot: AsyncParsableCommand {
                                                 measure what this machine can reach
       chatbot compose out/ -o meeting.mp4       one file of a whole call
       chatbot repair out/                       complete recordings after a crash
-      chatbot remux out/alice.mkv -o alice.mp4  copy a recording into another container
       chatbot serve                             run a room server with its call page
 
       OPTIONS OF A CALL, which “chatbot help call” explains:

@@ -224,7 +224,7 @@ struct CallOptionsTests {
       ("serv", "There is no command “serv”; did you mean serve?"),
       (
         "out",
-        "There is no command “out”; there are call, check, config, diagnose, inspect, job, load, repair, serve and signallings."
+        "There is no command “out”; there are call, check, compose, config, diagnose, inspect, job, load, remux, repair, serve and signallings."
       ),
       ("check -v", "There is no option -v; --video-codecs and --version begin with that letter."),
     ])
@@ -266,7 +266,9 @@ struct CallOptionsTests {
   func descriptions() throws {
     let root = try described.get().root
     #expect(
-      root.configurableCommands.map(\.name) == ["call", "check", "diagnose", "inspect", "load", "repair", "serve"])
+      root.configurableCommands.map(\.name) == [
+        "call", "check", "compose", "diagnose", "inspect", "load", "remux", "repair", "serve",
+      ])
     let help = Chatbot.helpMessage(columns: 80)
     #expect(help.split(separator: "\n", omittingEmptySubsequences: false).count <= 100)
     let call = try #require(root.subcommands.first { $0.name == "call" })
