@@ -115,7 +115,7 @@ struct ComposeCommand: AsyncParsableCommand {
     @Flag(help: "Draw the time of day.")
     var clock = false
 
-    @Flag(inversion: .prefixedNo, help: "Add the chat as subtitles.")
+    @Flag(inversion: .prefixedNo, help: "Add the chat as subtitles, or leave it out.")
     var chat = true
 
     @Flag(help: "Add a chapter for each user who joins or leaves.")

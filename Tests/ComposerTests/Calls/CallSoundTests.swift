@@ -8,18 +8,19 @@ import Testing
 
 /// The mixed sound of synthetic calls, before it is encoded: where the marks of the pattern are.
 @Suite("sound of calls") struct CallSoundTests {
-  /// A mark of a user, in samples of 48 kHz from where it should be.
-  private struct Mark {
-    /// How much the clock of the user is ahead: users with the same clock are not distinguished.
-    let shift: Int
-    let error: Int64
-  }
-
-  /// Mixes a call and finds the marks in it.
+  /// Mixes what one user says in a call, and finds the marks in it. A reader does not tell apart the marks of several users that follow
+  /// each other within half a second.
   ///
-  /// - Parameter beginning: the time of the call at the composition's zero, in seconds.
-  private static func marks(_ planned: PlannedCall, beginning: Double = 0) -> (marks: [Mark], strange: Int) {
-    let mixer = SoundMixer(planned.plan)
+  /// - Parameters:
+  ///   - shift: how much the clock of the user is ahead, in milliseconds.
+  ///   - beginning: the time of the call at the composition's zero, in seconds.
+  /// - Returns: by how many samples of 48 kHz each mark is late.
+  private static func errors(
+    of user: Int, in plan: CompositionPlan, shift: Int, beginning: Double
+  ) -> [Int64] {
+    var plan = plan
+    plan.sounds.removeAll { $0.user != user }
+    let mixer = SoundMixer(plan)
     var reader = PatternAudioReader()
     var found: [DetectedMark] = []
     var time: Int64 = 0
@@ -31,35 +32,27 @@ import Testing
       time += Int64(mono.count)
     }
     found += reader.finish()
-    var marks: [Mark] = []
-    var strange = 0
-    for mark in found {
-      // The user whose clock explains the mark best.
-      let errors = planned.call.users.map { user in
-        let reading = mark.time + Int64(beginning * 48_000) + Int64(user.shift) * 48
-        let second = reading / 48_000 - (reading / 48_000 - Int64(mark.second) + 1_772_357_400) % 256
-        let candidates = [second, second + 256].map { reading - $0 * 48_000 }
-        return Mark(shift: user.shift, error: candidates.min { abs($0) < abs($1) } ?? .max)
-      }
-      guard let best = errors.min(by: { abs($0.error) < abs($1.error) }), abs(best.error) < 4_800 else {
-        strange += 1
-        continue
-      }
-      marks.append(best)
+    return found.map { mark in
+      let reading = mark.time + Int64(beginning * 48_000) + Int64(shift) * 48
+      // A mark says its second modulo 256.
+      let second = reading / 48_000 - (reading / 48_000 - Int64(mark.second) + 1_772_357_400) % 256
+      let candidates = [second, second + 256].map { reading - $0 * 48_000 }
+      return candidates.min { abs($0) < abs($1) } ?? .max
     }
-    return (marks, strange)
   }
 
   private static func expectInTime(
     _ planned: PlannedCall, beginning: Double = 0, within bound: Int64 = 72
   ) {
-    let (marks, strange) = marks(planned, beginning: beginning)
-    #expect(strange == 0)
-    for user in planned.call.users where user.microphone?.isPattern == true {
-      let errors = marks.filter { $0.shift == user.shift }.map(\.error)
-      #expect(errors.count >= 2, "\(user.id) is heard")
+    for (index, person) in planned.plan.users.enumerated() {
+      let stays = planned.call.users.filter { user in
+        user.microphone?.isPattern == true && person.ids.contains(UntrustedText(user.id))
+      }
+      guard let shift = stays.first?.shift else { continue }
+      let errors = errors(of: index, in: planned.plan, shift: shift, beginning: beginning)
+      #expect(errors.count >= 2, "\(person.label) is heard")
       let worst = errors.max { abs($0) < abs($1) } ?? 0
-      #expect(abs(worst) <= bound, "\(user.id): \(worst) samples")
+      #expect(abs(worst) <= bound, "\(person.label): \(worst) samples")
     }
   }
 
