@@ -35,7 +35,7 @@ extension EndToEndWithoutBrowsers {
 
     @Test("broken H.264, absurd sizes and long names harm nobody else")
     func hostile() async throws {
-      try await Scenario.run("38 hostile", limit: .seconds(120)) { scenario in
+      try await Scenario.run("38 hostile", limit: .seconds(300)) { scenario in
         let call = RecordedCall.hostile()
         let recordings = try await scenario.record(call)
         let (file, memory) = try await Self.compose(recordings, in: scenario)
