@@ -89,7 +89,7 @@ final class DecodedSound {
   }
 }
 
-/// The sound of a recording, encoded anew.
+/// The sound of a recording, decoded and encoded again.
 final class EncodedSound: PacketSource {
   let track: ContainerSettings.Track
   private let decoded: DecodedSound

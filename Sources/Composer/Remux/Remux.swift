@@ -3,7 +3,7 @@ internal import Media
 internal import MediaMessages
 internal import MediaWorker
 
-/// Copies one recording into another container: video as it is, sound as it is or encoded anew.
+/// Copies one recording into another container: video as it is, sound as it is or encoded again.
 ///
 /// It reads and writes with processes of `chatbot-media`, and waits for them. Memory does not grow with the file but for the times of its
 /// frames.

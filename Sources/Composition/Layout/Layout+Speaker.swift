@@ -15,7 +15,7 @@ extension Layout {
     let latestScreen = screens.max { (moment.arrivals[$0] ?? 0, $0) < (moment.arrivals[$1] ?? 0, $1) }
     guard let large = latestScreen ?? firstTile(of: central, at: moment) ?? moment.present.first else { return [] }
 
-    // The owner of the screen stays beside it, and whoever would be large without it.
+    // The owner of the screen stays beside it, and so does the user who would be large without it.
     let needed = Set([tiles[large].user, central].compactMap { firstTile(of: $0, at: moment) })
     let rest = moment.keeping { $0 != large && !needed.contains($0) }
     let beside = needed.subtracting([large])

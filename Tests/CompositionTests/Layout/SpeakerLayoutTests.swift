@@ -34,7 +34,7 @@ struct SpeakerLayoutTests {
     #expect(layout.placements(at: moment).map(\.tile) == [2, 1])
   }
 
-  @Test("a shared screen is large, its owner and the speaker stay beside it, whoever else has spoken")
+  @Test("a shared screen is large, its owner and the speaker stay beside it, also when others have spoken")
   func screen() {
     let tiles = Sample.cameras(9) + [Sample.screen(of: 8)]
     let spoke = Dictionary(uniqueKeysWithValues: (0..<7).map { ($0, Int64($0 + 1)) })

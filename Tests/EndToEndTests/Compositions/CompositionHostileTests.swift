@@ -44,7 +44,7 @@ extension EndToEndWithoutBrowsers {
         try Self.expectHonest(composed, pattern: "4")
         #expect(memory < Self.memoryBound)
         let broken = try #require(composed.streams["2"])
-        #expect(broken.last > composed.frames - 10, "whoever sends whole frames again is shown again")
+        #expect(broken.last > composed.frames - 10, "a user who sends whole frames again is shown again")
         #expect(composed.streams["3"] != nil)
       }
     }
