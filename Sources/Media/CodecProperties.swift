@@ -15,9 +15,9 @@ package struct CodecProperties: Sendable {
   package let redundancyPayloadType: UInt8?
   /// The values of `a=rtcp-fb` that we support (RFC 4585, 4.2).
   package let feedback: [String]
-  /// A parameter of `a=fmtp` and the only value of it that we support, which is also meant where the parameter is missing; nil if
-  /// every format with the name can be used.
-  package let profile: (name: String, value: String)?
+  /// The parameter of `a=fmtp` that states the profile, and the values of it that we support; the first one is meant where the parameter
+  /// is missing, and is the only one that we send. Nil if every format with the name can be used.
+  package let profile: (name: String, values: [String])?
   /// Whether formats are matched by `profile-level-id` and `packetization-mode`, as those of H.264 are (RFC 6184, 8.2.2).
   package let hasProfileLevelID: Bool
   /// The parameter of `a=fmtp` by which we ask for stereo; nil if the codec has none.
@@ -57,12 +57,15 @@ package struct CodecProperties: Sendable {
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
 
-  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
+  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0; profile 2 is 10 or 12 bits, 4:2:0.
   private static let vp9 = CodecProperties(
     name: "VP9", encodingName: "VP9", sampleRate: nil, channels: nil,
-    formats: [Format(98, retransmission: 99, "profile-id=0")], redundancyPayloadType: nil,
+    formats: [
+      Format(98, retransmission: 99, "profile-id=0"), Format(100, retransmission: 101, "profile-id=2"),
+    ], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: ("profile-id", "0"), hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90")
+    profile: ("profile-id", ["0", "2"]), hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP9",
+    fourCC: "VP90")
 
   /// H.264: RFC 6184, 8.1. Constrained baseline, main and constrained high profile, each with level 5.2.
   private static let h264 = CodecProperties(

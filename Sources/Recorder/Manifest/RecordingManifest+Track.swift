@@ -10,7 +10,7 @@ extension RecordingManifest {
     public var id: String?
     /// The codec at the start: `opus`, `g722`, `pcmu`, `pcma`, `vp8`, `vp9` or `h264`.
     public var codec: String
-    /// The profile of the codec, `0` for VP9; absent if it has none. For H.264 see ``codecs``.
+    /// The profile of the codec at the start, `0` or `2` for VP9; absent if it has none. For H.264 see ``codecs``.
     public var profile: String?
     /// The codec at the start, and each change of the codec or its profile, the first 1,000; absent in manifests of earlier versions
     /// of the program.
@@ -86,7 +86,7 @@ extension RecordingManifest {
     public init(codec: Codec) {
       kind = codec.kind.rawValue
       self.codec = codec.rawValue
-      profile = codec.properties.profile?.value
+      profile = codec.properties.profile?.values.first
     }
 
     /// A codec and the time from which it applies.

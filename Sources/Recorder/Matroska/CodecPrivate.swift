@@ -13,7 +13,8 @@ enum CodecPrivate {
   static func of(_ keyframe: EncodedFrame) -> ByteBuffer? {
     switch keyframe.codec {
     case .h264: parameterSets(of: keyframe.payload)?.encoded
-    case .vp8, .vp9, .opus, .g722, .pcmu, .pcma: nil
+    case .vp9: CodecProfile.configuration(ofVP9: keyframe).flatMap { $0.profile > 0 ? $0.features : nil }
+    case .vp8, .opus, .g722, .pcmu, .pcma: nil
     }
   }
 

@@ -147,6 +147,7 @@ struct TrackCounter: Sendable {
     if timestamped.repair == nil { cameUntil = timestamped.position + length }
   }
 
+    if codec == nil, let parameter = CodecProfile.parameter(of: frame) { track.profile = parameter }
   /// A hole without a known reason is listed when it is longer than this.
   private var minimumHole: Duration {
     track.kind == MediaKind.audio.rawValue ? Self.minimumSilence : max(Self.minimumPause, frameDuration * 3)
