@@ -163,6 +163,7 @@ extension Negotiator {
       }
     }
     for known in HeaderExtension.allCases where known.isMeant(for: kind) {
+      if known == .videoOrientation, !local.acceptsOrientation { continue }
       let isFree = { (id: UInt8) in !ids.values.contains(id) }
       let id = ids[known] ?? (isFree(known.usualID) ? known.usualID : (1...14).first(where: isFree))
       ids[known] = id
