@@ -53,6 +53,9 @@ package final class TrackReader {
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause.
   var obstacle: String? { container.obstacle }
 
+  /// How the frames of video are turned before they are shown.
+  package var orientation: VideoOrientation { container.orientation }
+
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
@@ -147,7 +150,7 @@ package final class TrackReader {
     lastStart = start
     return FileFrame(
       kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
-      size: header.video?.size)
+      orientation: container.orientation, size: header.video?.size)
   }
 }
 
@@ -160,13 +163,16 @@ package struct FileFrame: Sendable, Hashable {
   /// What the bitstream says about it.
   package var header: FrameHeader
   package var isKeyframe: Bool
+  /// How a video frame is turned before it is shown.
+  package var orientation: VideoOrientation
   /// The size of a video keyframe.
   package var size: VideoSize?
 
   package init(
     kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,
-    size: VideoSize? = nil
+    orientation: VideoOrientation = .upright, size: VideoSize? = nil
   ) {
+    self.orientation = orientation
     self.header = header
     self.kind = kind
     self.time = time
