@@ -11,5 +11,6 @@ struct SentPiece {
   var payload: ByteBuffer
   var isKeyframe = true
   var size: VideoSize?
+  var orientation = VideoOrientation.upright
   var gap: MediaGap?
 }

@@ -230,7 +230,8 @@ final class StreamFrames {
       let decoder = try decoder(for: due.frame.codec)
       decodedFrames += 1
       let isVisible = due.time >= pauseEnd
-      try decoder.decode(due.frame.content.payload) { if isVisible { picture.store($0) } }
+      let orientation = due.frame.content.orientation
+      try decoder.decode(due.frame.content.payload) { if isVisible { picture.store($0, turned: orientation) } }
       endLoss(at: due.time)
     } catch {
       undecodedFrames += 1
