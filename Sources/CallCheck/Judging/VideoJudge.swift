@@ -58,6 +58,10 @@ struct VideoJudge {
   private(set) var sizes: [VideoReport.Size] = []
   private(set) var sizeChanges = 0
   private var size: VideoSize?
+  /// Nil while all frames were upright.
+  private(set) var orientations: [VideoReport.Orientation]?
+  private var orientation = VideoOrientation.upright
+  private var firstSeen: Double?
 
   /// - Parameter worker: decodes for the peer what is not decoded in this process.
   init(thumbnails: Int, worker: MediaWorker) {
@@ -111,6 +115,7 @@ struct VideoJudge {
     var outcome = Outcome(isSeen: true)
     decoded += 1
     note(view.size, at: time)
+    note(frame.orientation, at: time)
     let analysis = contentDetector.analyze(view)
     brightness += analysis.brightness
     black.set(analysis.isBlack, at: time)
@@ -135,6 +140,15 @@ struct VideoJudge {
     if sizes.count < Self.maximumList {
       sizes.append(.init(time: roundedForReport(time), width: now.width, height: now.height))
     }
+  }
+
+  private mutating func note(_ now: VideoOrientation, at time: Double) {
+    let first = firstSeen ?? time
+    firstSeen = first
+    guard orientation != now else { return }
+    if orientations == nil { orientations = first < time ? [.init(orientation, at: first)] : [] }
+    orientation = now
+    if let listed = orientations, listed.count < Self.maximumList { orientations?.append(.init(now, at: time)) }
   }
 
   /// Records a size in which we sent the pattern.
@@ -214,4 +228,17 @@ struct VideoJudge {
   var blackIntervals: IntervalLog { black.log }
   var quality: PatternReport.FrameQuality? { likeness.quality }
   var meanBrightness: Double { brightness / Double(max(1, decoded)) }
+}
+
+extension VideoReport.Orientation {
+  fileprivate init(_ orientation: VideoOrientation, at time: Double) {
+    self.init(time: roundedForReport(time), rotation: orientation.rotation, mirrored: orientation.isMirrored)
+  }
+}
+
+extension VideoReport.Orientation: CustomStringConvertible {
+  /// A clause, for example `turned by 90°`.
+  public var description: String {
+    (VideoOrientation(rotation: rotation, isMirrored: mirrored) ?? .upright).description
+  }
 }

@@ -139,9 +139,11 @@ package struct RecordedFrame {
     let unit = MediaTimebase.units(perTickOf: codec)
     // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
-    return EncodedFrame(
+    var frame = EncodedFrame(
       owner: stream.owner, stream: stream.number, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
       payload: content.payload, header: content.header, isKeyframe: content.isKeyframe, size: content.size,
       arrived: MonotonicInstant(arrival), gap: gap)
+    frame.orientation = content.orientation
+    return frame
   }
 }
