@@ -25,6 +25,8 @@ package struct H264FrameAssembler: Sendable {
     package var payload: ByteBuffer
     /// The size of a keyframe.
     package var size: VideoSize?
+    /// Where it is shown; nil if it is incomplete.
+    package var order: PictureOrder?
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
@@ -86,6 +88,7 @@ package struct H264FrameAssembler: Sendable {
   private var payload = ByteBuffer()
   /// The size of the last frame in bytes, which the next one is likely to have as well.
   private var lastSize = 0
+  private var orderCounter = H264PictureOrderCounter()
   /// The number of packets given up since the last access unit that ended.
   private var lost = 0
   /// Whether the last keyframe came with its parameter sets.
@@ -132,6 +135,7 @@ package struct H264FrameAssembler: Sendable {
     parameterSets = H264ParameterSets()
     addDescribedSets()
     keyframesBringSets = false
+    orderCounter = H264PictureOrderCounter()
   }
 
   /// Adds the next packet; call ``popFrame()`` for the frames that end with it or before it.
@@ -351,8 +355,10 @@ extension H264FrameAssembler {
     guard ended.isComplete, let slices = SliceSummary(payload),
       let parameters = parameterSets.sequence(for: slices.pictureParameterSets[0]),
       slices.pictureParameterSets.allSatisfy({ parameterSets.sequence(for: $0) != nil }),
-      let header = try? H264SliceHeader(parsing: slices.first, parameters: parameters)
+      let header = try? H264SliceHeader(
+        parsing: slices.first, parameters: parameters, picture: parameterSets.picture(slices.pictureParameterSets[0]))
     else { return frame }
+    frame.order = orderCounter.add(header, parameters)
     frame.dependency.frameNumber = header.frameNumber
     frame.dependency.frameNumberBits = parameters.log2MaximumFrameNumber
     if header.isIDR {
