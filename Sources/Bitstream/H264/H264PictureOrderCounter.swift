@@ -49,7 +49,8 @@ package struct H264PictureOrderCounter: Sendable {
   ///
   /// - Parameter frameNumber: frame_num without wraps.
   private func followCycle(
-    _ order: H264SliceHeader.Order, of slice: H264SliceHeader, _ cycle: H264SequenceParameterSet.Cycle, frameNumber: Int64
+    _ order: H264SliceHeader.Order, of slice: H264SliceHeader, _ cycle: H264SequenceParameterSet.Cycle,
+    frameNumber: Int64
   ) -> Int64 {
     let isReference = slice.referenceIDC != 0
     var number = cycle.offsets.isEmpty ? 0 : frameNumber

@@ -66,8 +66,13 @@ package struct H264SliceHeader: Sendable, Hashable {
     if parameters.hasSeparateColourPlanes { try reader.skip(2) }
     frameNumber = UInt16(truncatingIfNeeded: try reader.read(Int(parameters.log2MaximumFrameNumber)))
     // A frame is not damaged for what only its place in the order needs.
-    field = (try? Self.field(&reader, parameters)) ?? nil
-    order = picture.flatMap { try? Self.order(&reader, parameters, $0, isIDR: isIDR, field: field) }
+    let field = try? Self.field(&reader, parameters)
+    self.field = field ?? nil
+    if let picture, let field {
+      order = try? Self.order(&reader, parameters, picture, isIDR: isIDR, field: field)
+    } else {
+      order = nil
+    }
   }
 
   private static func field(
