@@ -1,4 +1,4 @@
-import Bitstream
+package import Bitstream
 package import Media
 package import NIOCore
 import RTP

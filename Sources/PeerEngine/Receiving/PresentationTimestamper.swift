@@ -1,6 +1,6 @@
 package import Bitstream
 package import Media
-package import NIOCore
+import NIOCore
 
 /// Gives the frames of a track their presentation times, where a sender sends frames in another order than that in which they are shown
 /// (B-frames). Frames stay in decoding order.
