@@ -34,7 +34,8 @@ struct BidirectionalFramesTests {
           if unit.type.isParameterSet { sets.insert(unit.bytes) }
           guard unit.type.isSlice, places.count == index, let sequence = sets.sequence(for: 0) else { continue }
           let header = try H264SliceHeader(parsing: unit.bytes, parameters: sequence, picture: sets.picture(0))
-          places.append(index / 30 * 30 + Int(try #require(counter.add(header, sequence)).count) / 2)
+          let order = counter.add(header, sequence)
+          places.append(index / 30 * 30 + Int(try #require(order).count) / 2)
         }
       }
     }
