@@ -253,7 +253,7 @@ struct PresentationTimestamperTests {
         Self.decodingTime(picture) - (picture.number >= 30 ? 45_000 : 0)
       }
       let reordered = result.frames.filter(\.isReordered)
-    #expect(reordered.isEmpty)
+      #expect(reordered.isEmpty)
       #expect(result.frames.count == 60)
     }
   }
