@@ -54,7 +54,7 @@ package struct H264SliceHeader: Sendable, Hashable {
     }
     referenceIDC = header >> 5 & 0x03
     isIDR = header & 0x1F == 5
-    var reader = H264BitReader(unit, part: "A slice header")
+    var reader = NALUnitBitReader(unit, part: "A slice header")
     firstMacroblock = try reader.code()
     sliceType = UInt8(try reader.code("slice_type", upTo: 9))
     pictureParameterSetID = UInt8(try reader.code("pic_parameter_set_id", upTo: 255))
@@ -76,7 +76,7 @@ package struct H264SliceHeader: Sendable, Hashable {
   }
 
   private static func field(
-    _ reader: inout H264BitReader, _ parameters: H264SequenceParameterSet
+    _ reader: inout NALUnitBitReader, _ parameters: H264SequenceParameterSet
   ) throws(ParseError) -> Field? {
     // field_pic_flag, bottom_field_flag
     guard !parameters.isProgressive, try reader.flag() else { return nil }
@@ -84,7 +84,7 @@ package struct H264SliceHeader: Sendable, Hashable {
   }
 
   private static func order(
-    _ reader: inout H264BitReader, _ parameters: H264SequenceParameterSet, _ picture: H264PictureParameterSet,
+    _ reader: inout NALUnitBitReader, _ parameters: H264SequenceParameterSet, _ picture: H264PictureParameterSet,
     isIDR: Bool, field: Field?
   ) throws(ParseError) -> Order {
     // idr_pic_id
