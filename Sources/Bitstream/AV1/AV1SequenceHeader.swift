@@ -27,6 +27,12 @@ package struct AV1SequenceHeader: Sendable, Hashable {
     /// Whether frame headers have its buffer_removal_time.
     var hasRemovalTime = false
 
+    package init(layers: UInt16, level: UInt8, isHighTier: Bool) {
+      self.layers = layers
+      self.level = level
+      self.isHighTier = isHighTier
+    }
+
     /// The number of spatial layers, 1 to 4.
     package var spatialLayers: Int { max(1, 16 - (layers & 0x0F00).leadingZeroBitCount - 8) }
   }
