@@ -20,7 +20,7 @@ package struct H264PictureParameterSet: Sendable, Hashable {
     }
     let type = Int(unit.getInteger(at: unit.readerIndex, as: UInt8.self) ?? 0) & 0x1F
     guard type == 8 else { throw .wrongValue("A PPS's nal_unit_type", expected: "8", found: type) }
-    var reader = H264BitReader(unit, part: "A PPS")
+    var reader = NALUnitBitReader(unit, part: "A PPS")
     id = UInt8(try reader.code("pic_parameter_set_id", upTo: 255))
     sequenceParameterSetID = UInt8(try reader.code("seq_parameter_set_id", upTo: 31))
     usesArithmeticCoding = try reader.flag()

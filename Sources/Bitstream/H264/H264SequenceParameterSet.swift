@@ -7,16 +7,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
   /// The number of sequence parameter sets that a stream can have at once: ids are 0 to 31.
   package static let maximumCount = 32
 
-  /// Width and height in pixels, at least 1.
-  package struct Size: Sendable, Hashable {
-    package var width: Int
-    package var height: Int
-
-    package init(width: Int, height: Int) {
-      self.width = width
-      self.height = height
-    }
-  }
+  package typealias Size = PixelSize
 
   /// seq_parameter_set_id, 0 to 31.
   package let id: UInt8
@@ -76,7 +67,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     }
     let type = Int(unit.getInteger(at: unit.readerIndex, as: UInt8.self) ?? 0) & 0x1F
     guard type == 7 else { throw .wrongValue("An SPS's nal_unit_type", expected: "7", found: type) }
-    var reader = H264BitReader(unit, part: "An SPS")
+    var reader = NALUnitBitReader(unit, part: "An SPS")
     profileIDC = UInt8(truncatingIfNeeded: try reader.read(8))
     constraintFlags = UInt8(truncatingIfNeeded: try reader.read(8))
     levelIDC = UInt8(truncatingIfNeeded: try reader.read(8))
@@ -116,7 +107,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
 
     init() {}
 
-    init(_ reader: inout H264BitReader) throws(ParseError) {
+    init(_ reader: inout NALUnitBitReader) throws(ParseError) {
       chroma = UInt8(try reader.code("chroma_format_idc", upTo: 3))
       if chroma == 3 { hasSeparatePlanes = try reader.flag() }
       lumaDepth = UInt8(8 + (try reader.code("bit_depth_luma_minus8", upTo: 6)))
@@ -130,7 +121,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     }
 
     /// ITU-T H.264, 7.3.2.1.1.1.
-    private static func skipScalingList(of size: Int, _ reader: inout H264BitReader) throws(ParseError) {
+    private static func skipScalingList(of size: Int, _ reader: inout NALUnitBitReader) throws(ParseError) {
       var (last, next) = (8, 8)
       for _ in 0..<size {
         if next != 0 { next = (last + (try reader.signedCode()) % 256 + 256) % 256 }
@@ -139,7 +130,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     }
   }
 
-  private static func readPictureOrderCountType(_ reader: inout H264BitReader) throws(ParseError) -> UInt8 {
+  private static func readPictureOrderCountType(_ reader: inout NALUnitBitReader) throws(ParseError) -> UInt8 {
     let type = try reader.code("pic_order_cnt_type", upTo: 2)
     switch type {
     case 0:
@@ -155,7 +146,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     return UInt8(type)
   }
 
-  private static func crop(_ coded: Size, format: Format, isProgressive: Bool, _ reader: inout H264BitReader)
+  private static func crop(_ coded: Size, format: Format, isProgressive: Bool, _ reader: inout NALUnitBitReader)
     throws(ParseError) -> Size
   {
     guard try reader.flag() else { return coded }
@@ -181,7 +172,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
 /// The video usability information (VUI; ITU-T H.264, E.1.1).
 extension H264SequenceParameterSet {
   /// Reads the VUI up to max_num_reorder_frames; nil if it is not there.
-  private static func readReorderedFrames(_ reader: inout H264BitReader) throws(ParseError) -> Int? {
+  private static func readReorderedFrames(_ reader: inout NALUnitBitReader) throws(ParseError) -> Int? {
     guard try reader.flag() else { return nil }
     // aspect_ratio_info_present_flag, aspect_ratio_idc, sar_width, sar_height
     if try reader.flag(), try reader.read(8) == 255 { try reader.skip(32) }
@@ -214,7 +205,7 @@ extension H264SequenceParameterSet {
   }
 
   /// Skips the parameters of a hypothetical reference decoder (E.1.2), and returns whether they are there.
-  private static func skipDecoderParameters(_ reader: inout H264BitReader) throws(ParseError) -> Bool {
+  private static func skipDecoderParameters(_ reader: inout NALUnitBitReader) throws(ParseError) -> Bool {
     guard try reader.flag() else { return false }
     let count = 1 + (try reader.code("cpb_cnt_minus1", upTo: 31))
     try reader.skip(8)

@@ -29,7 +29,7 @@ package struct H264SliceHeader: Sendable, Hashable {
     }
     referenceIDC = header >> 5 & 0x03
     isIDR = header & 0x1F == 5
-    var reader = H264BitReader(unit, part: "A slice header")
+    var reader = NALUnitBitReader(unit, part: "A slice header")
     firstMacroblock = try reader.code()
     sliceType = UInt8(try reader.code("slice_type", upTo: 9))
     pictureParameterSetID = UInt8(try reader.code("pic_parameter_set_id", upTo: 255))
