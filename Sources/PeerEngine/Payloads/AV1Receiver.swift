@@ -4,7 +4,7 @@ package import NIOCore
 import RTP
 
 /// Assembles decodable AV1 temporal units from a source's packets in order.
-package struct AV1Receiver: Sendable {
+package struct AV1Receiver: VideoReceiver {
   // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
   /// Whether no frame is emitted before the next keyframe.
   package private(set) var needsKeyframe = true
@@ -17,6 +17,9 @@ package struct AV1Receiver: Sendable {
   private var structure: FrameDependencyStructure?
 
   package init() {}
+
+  /// Its descriptions have no parameter sets.
+  package init(parameterSets: [ByteBuffer]) {}
 
   package mutating func add(_ packet: ReceivedPacket) {
     assembler.add(packet)
@@ -43,6 +46,18 @@ package struct AV1Receiver: Sendable {
     decodability.restart()
     structure = nil
     needsKeyframe = true
+  }
+
+  /// Removes and returns the next temporal unit that has ended, as a reader of payloads returns it.
+  package mutating func next() -> PayloadReader.Item? {
+    guard let (frame, isDecodable) = popFrame() else { return nil }
+    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+    let isKeyframe = frame.dependency.isKeyframe
+    return .frame(
+      PayloadReader.Frame(
+        payload: frame.payload,
+        header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown)),
+        isKeyframe: isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
   }
 
   /// Removes and returns the next temporal unit that has ended, and whether it may be emitted.
@@ -72,6 +87,8 @@ package struct AV1Receiver: Sendable {
     }
     frame.dependency.layers = layers
   }
+
+  package static var usesDependencyDescriptor: Bool { true }
 
   /// Returns what is known of a keyframe that a payload begins; nil if it begins none.
   ///
