@@ -13,4 +13,6 @@ struct SentPiece {
   var size: VideoSize?
   var orientation = VideoOrientation.upright
   var gap: MediaGap?
+  /// Whether it is shown before an earlier one.
+  var isReordered = false
 }

@@ -11,11 +11,13 @@ package struct VP9CodecConfiguration: Sendable, Hashable {
 
   /// - Parameters:
   ///   - keyframe: a keyframe, or a superframe that begins with one.
-  ///   - size: the size that is shown, which with spatial layers is that of the highest one.
+  ///   - size: the size that is shown, which with spatial layers is that of the highest one; nil for the one that the frames state.
   /// - Returns: nil for anything else.
-  package init?(keyframe: ByteBuffer, size: VP9FrameHeader.Size) {
-    guard let first = (try? VP9Superframe(parsing: keyframe))?.frames.first,
-      let header = try? VP9FrameHeader(parsing: first), header.isKeyframe, let bitDepth = header.bitDepth
+  package init?(keyframe: ByteBuffer, size: VP9FrameHeader.Size? = nil) {
+    var references = VP9ReferenceSizes()
+    guard let superframe = try? VP9Superframe(parsing: keyframe), let first = superframe.frames.first,
+      let header = try? VP9FrameHeader(parsing: first), header.isKeyframe, let bitDepth = header.bitDepth,
+      let size = size ?? superframe.output(references: &references).size
     else { return nil }
     profile = header.profile
     level = Self.level(of: size)
@@ -40,7 +42,7 @@ package struct VP9CodecConfiguration: Sendable, Hashable {
       (36_864, 10), (73_728, 11), (122_880, 20), (245_760, 21), (552_960, 30), (983_040, 31), (2_228_224, 40),
       (8_912_896, 50),
     ]
-    let area = size.width * size.height
+    let area = size.width &* size.height
     return levels.first { area <= $0.area }?.level ?? 60
   }
 }

@@ -20,11 +20,9 @@ package struct MatroskaHeader: Sendable, Hashable {
     case matroska
 
     /// The codec ids of WebM.
-    private static let webMCodecs: Set<String> = ["V_VP8", "V_VP9", "A_OPUS"]
-
     /// Whether a file of this type can have a track of a codec.
     package func allows(_ codec: Codec) -> Bool {
-      self == .matroska || Self.webMCodecs.contains(codec.properties.matroskaID)
+      self == .matroska || codec.properties.isAllowedInWebM
     }
   }
 
@@ -68,7 +66,7 @@ package struct MatroskaHeader: Sendable, Hashable {
     /// With space for any video track.
     static let maximum = Layout(video: 96 + CodecPrivate.maximumLength)
     /// The same for the codecs of WebM, in a header of the usual length.
-    static let maximumOfWebM = Layout(video: 128)
+    static let maximumOfWebM = Layout(video: 188)
   }
 
   /// The parts that are not hidden.

@@ -12,6 +12,8 @@ enum TestMedia {
     var payload: ByteBuffer
     var isKeyframe = true
     var size: VideoSize?
+    /// Whether it is shown before an earlier one.
+    var isReordered = false
   }
 
   private struct VideoFrameKind: Hashable {
@@ -107,6 +109,7 @@ struct Script {
         owner: owner, stream: stream, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe,
         size: piece.size, arrival: arrival)
       frame.orientation = orientation(index)
+      frame.isReordered = piece.isReordered
       events.append((arrival, .frame(frame)))
     }
   }
