@@ -38,7 +38,8 @@ struct H265ReceiverTests {
       #expect(!H265Receiver.startsFrame(payload))
     }
     let fragments = H265Packetizer(maximumPayloadSize: 40).packetize(frame: Maker.frame([Maker.slice(4, size: 100)]))
-    #expect(fragments.map { H265Receiver.startsFrame($0) } == [true] + [Bool](repeating: false, count: fragments.count - 1))
+    #expect(
+      fragments.map { H265Receiver.startsFrame($0) } == [true] + [Bool](repeating: false, count: fragments.count - 1))
   }
 
   /// A stream with leading pictures, of x265's order: of each number the picture order count and the type.
@@ -70,7 +71,8 @@ struct H265ReceiverTests {
             ReceivedPacket(
               payload: payload, timestamp: UInt32(number), marker: position == payloads.count - 1, arrival: now))
         }
-        while let (frame, isDecodable) = receiver.popFrame() where isDecodable {
+        while let (frame, isDecodable) = receiver.popFrame() {
+          guard isDecodable else { continue }
           #expect(frame.dependency.isComplete)
           emitted.append(Int(frame.timestamp))
         }
@@ -93,7 +95,9 @@ struct H265ReceiverTests {
     var generator = SeededGenerator(seed: 7_798)
     var receiver = H265Receiver(parameterSets: Maker.sets)
     for number in 0..<20_000 {
-      var bytes = (0..<Int.random(in: 0...60, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      var bytes = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
       if bytes.count > 2, number % 3 == 0 {
         bytes[0] = [0x02, 0x26, 0x2A, 0x60, 0x62, 0x42].randomElement(using: &generator) ?? 0x02
         bytes[1] = 1
