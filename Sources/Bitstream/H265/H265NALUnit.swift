@@ -44,6 +44,10 @@ package struct H265NALUnit: Sendable, Hashable {
     package var isIDR: Bool { self == .idr || self == .idrWithoutLeading }
     /// Whether it is of a picture that cannot be decoded if decoding begins with the keyframe before it (RASL).
     package var isSkippedLeading: Bool { self == .skippedLeading || self == .skippedLeadingNonReference }
+    /// Whether it is of a picture that follows a keyframe in decoding and precedes it in output (RADL, RASL): types 6 to 9.
+    package var isLeading: Bool { (6...9).contains(rawValue) }
+    /// Whether it is of a picture to which no other one of its temporal sub-layer refers: even types below 16.
+    package var isNonReference: Bool { rawValue < 16 && rawValue % 2 == 0 }
     /// Whether it is a video, sequence or picture parameter set.
     package var isParameterSet: Bool { (32...34).contains(rawValue) }
     /// Whether it is part of a frame in the form of ``NALUnits``: delimiters, the end of the bitstream, filler, and what is reserved
@@ -102,10 +106,15 @@ package struct H265NALUnits: Sequence, Sendable {
       self.units = units
     }
 
-    /// What has not been read: empty at the end of a whole frame, unless its last unit has less than two bytes.
+    /// What has not been read: empty at the end of a whole frame.
     package var rest: ByteBuffer { units.rest }
 
-    package mutating func next() -> H265NALUnit? { units.next().flatMap(H265NALUnit.init) }
+    package mutating func next() -> H265NALUnit? {
+      var following = units
+      guard let unit = following.next().flatMap(H265NALUnit.init) else { return nil }
+      units = following
+      return unit
+    }
   }
 
   package func makeIterator() -> Iterator { Iterator(units.makeIterator()) }

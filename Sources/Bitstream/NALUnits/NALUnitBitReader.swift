@@ -77,6 +77,9 @@ struct NALUnitBitReader {
     return code & 1 == 1 ? (code + 1) / 2 : -(code / 2)
   }
 
+  /// Reads a signed Exp-Golomb code of 32 bits.
+  mutating func signedCode32() throws(ParseError) -> Int32 { Int32(clamping: try signedCode()) }
+
   private mutating func advance() throws(ParseError) {
     if zeros == 2, unit.getInteger(at: index, as: UInt8.self) == 3 {
       index += 1

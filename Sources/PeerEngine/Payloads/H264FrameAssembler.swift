@@ -46,18 +46,20 @@ package enum H264FrameFormat: NALUnitFrameFormat {
   }
 
   package static func read(
-    _ payload: ByteBuffer, sets: H264ParameterSets, into dependency: inout H264DecodabilityTracker.Frame
+    _ payload: ByteBuffer, sets: H264ParameterSets, orders: inout H264PictureOrderCounter,
+    into dependency: inout H264DecodabilityTracker.Frame
   ) -> NALUnitFrameHeader? {
     guard let slices = SliceSummary(payload),
       let parameters = sets.sequence(for: slices.pictureParameterSets[0]),
       slices.pictureParameterSets.allSatisfy({ sets.sequence(for: $0) != nil }),
-      let header = try? H264SliceHeader(parsing: slices.first, parameters: parameters)
+      let header = try? H264SliceHeader(
+        parsing: slices.first, parameters: parameters, picture: sets.picture(slices.pictureParameterSets[0]))
     else { return nil }
     dependency.frameNumber = header.frameNumber
     dependency.frameNumberBits = parameters.log2MaximumFrameNumber
     return NALUnitFrameHeader(
       isKeyframe: header.isIDR, pictureParameterSets: slices.pictureParameterSets, codedSize: parameters.codedSize,
-      size: parameters.size)
+      size: parameters.size, order: orders.add(header, parameters))
   }
 
   /// What the slices of a frame say.
@@ -90,6 +92,7 @@ package enum H264FrameFormat: NALUnitFrameFormat {
 }
 
 extension H264DecodabilityTracker.Frame: NALUnitFrameDependency {}
+extension H264PictureOrderCounter: PictureOrderCounter {}
 
 extension H264ParameterSets: NALUnitParameterSets {
   package func units(for pictureIDs: [UInt8]) -> [ByteBuffer]? {

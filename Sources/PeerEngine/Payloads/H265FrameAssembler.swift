@@ -47,7 +47,8 @@ package enum H265FrameFormat: NALUnitFrameFormat {
   }
 
   package static func read(
-    _ payload: ByteBuffer, sets: H265ParameterSets, into dependency: inout H265DecodabilityTracker.Frame
+    _ payload: ByteBuffer, sets: H265ParameterSets, orders: inout H265PictureOrderCounter,
+    into dependency: inout H265DecodabilityTracker.Frame
   ) -> NALUnitFrameHeader? {
     var first: H265SliceHeader?
     for unit in H265NALUnits(payload) where unit.type.isSlice {
@@ -69,11 +70,13 @@ package enum H265FrameFormat: NALUnitFrameFormat {
     dependency.isShown = picture.isShown
     return NALUnitFrameHeader(
       isKeyframe: first.type.isKeyframe, pictureParameterSets: [first.pictureParameterSetID],
-      codedSize: parameters.codedSize, size: parameters.size)
+      codedSize: parameters.codedSize, size: parameters.size,
+      order: orders.add(first, parameters, endsSequence: dependency.endsSequence))
   }
 }
 
 extension H265DecodabilityTracker.Frame: NALUnitFrameDependency {}
+extension H265PictureOrderCounter: PictureOrderCounter {}
 
 extension H265ParameterSets: NALUnitParameterSets {
   package func units(for pictureIDs: [UInt8]) -> [ByteBuffer]? {

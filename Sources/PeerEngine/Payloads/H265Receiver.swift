@@ -57,7 +57,7 @@ package struct H265Receiver: VideoReceiver {
       PayloadReader.Frame(
         payload: frame.payload,
         header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size, isShown: frame.dependency.isShown)),
-        isKeyframe: isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
+        isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
   }
 
   /// Removes and returns the next frame that has ended, and whether it may be emitted.

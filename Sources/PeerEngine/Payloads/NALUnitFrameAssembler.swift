@@ -1,4 +1,4 @@
-import Bitstream
+package import Bitstream
 package import Media
 package import NIOCore
 
@@ -25,6 +25,8 @@ package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: Sendable {
     package var payload: ByteBuffer
     /// The size of a keyframe.
     package var size: VideoSize?
+    /// Where it is shown; nil if it is incomplete.
+    package var order: PictureOrder?
     package var timestamp: UInt32
     /// When its last packet arrived.
     package var arrival: MonotonicInstant
@@ -66,6 +68,7 @@ package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: Sendable {
   private var payload = ByteBuffer()
   /// The size of the last frame in bytes, which the next one is likely to have as well.
   private var lastSize = 0
+  private var orders = Format.OrderCounter()
   /// The number of packets given up since the last access unit that ended.
   private var lost = 0
   /// Whether the sender ends frames with the marker; nil while unknown.
@@ -95,7 +98,10 @@ package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: Sendable {
   package mutating func setDescribed(_ units: [ByteBuffer]) { parameterSets.setDescribed(units) }
 
   /// Forgets the parameter sets of the source: another one follows.
-  package mutating func restart() { parameterSets.restart() }
+  package mutating func restart() {
+    parameterSets.restart()
+    orders = Format.OrderCounter()
+  }
 
   /// Adds the next packet; call ``popFrame()`` for the frames that end with it or before it.
   package mutating func add(_ packet: ReceivedPacket) {
@@ -315,8 +321,9 @@ extension NALUnitFrameAssembler {
       dependency: Format.dependency(of: ended), dependencyDescriptor: ended.dependencyDescriptor, payload: payload,
       timestamp: ended.timestamp, arrival: ended.arrival)
     guard ended.isComplete,
-      let header = Format.read(payload, sets: parameterSets.sets, into: &frame.dependency)
+      let header = Format.read(payload, sets: parameterSets.sets, orders: &orders, into: &frame.dependency)
     else { return frame }
+    frame.order = header.order
     if header.isKeyframe {
       guard header.codedSize.width <= Self.maximumSide, header.codedSize.height <= Self.maximumSide,
         let whole = parameterSets.complete(payload, header.pictureParameterSets, lostBefore: ended.packetsLostBefore),

@@ -7,6 +7,7 @@ package protocol NALUnitFrameFormat: Sendable {
   /// The properties of a frame for the codec's tracker of decodability.
   associatedtype Dependency: NALUnitFrameDependency
   associatedtype ParameterSets: NALUnitParameterSets
+  associatedtype OrderCounter: PictureOrderCounter
 
   /// Parses an RTP payload; nil if it is not valid.
   static func content(of payload: ByteBuffer) -> NALUnitContent?
@@ -18,9 +19,12 @@ package protocol NALUnitFrameFormat: Sendable {
   ///
   /// - Parameters:
   ///   - payload: the units of the frame.
+  ///   - orders: the counter of the stream's frames.
   ///   - dependency: what the slices say is written to it.
   /// - Returns: nil if the frame does not begin with its first slice, its slices contradict each other, or a parameter set is unknown.
-  static func read(_ payload: ByteBuffer, sets: ParameterSets, into dependency: inout Dependency) -> NALUnitFrameHeader?
+  static func read(
+    _ payload: ByteBuffer, sets: ParameterSets, orders: inout OrderCounter, into dependency: inout Dependency
+  ) -> NALUnitFrameHeader?
 }
 
 /// The properties of a frame that all codecs with NAL units have.
@@ -28,6 +32,11 @@ package protocol NALUnitFrameDependency: Sendable {
   var isKeyframe: Bool { get set }
   /// Whether all of its packets arrived, and it is valid.
   var isComplete: Bool { get set }
+}
+
+/// Determines where a stream's frames are shown, which are passed to it in decoding order.
+package protocol PictureOrderCounter: Sendable {
+  init()
 }
 
 /// The parameter sets of a stream, the last of each id.
@@ -94,6 +103,8 @@ package struct NALUnitFrameHeader: Sendable {
   /// The size as decoded, and as shown.
   package var codedSize: PixelSize
   package var size: PixelSize
+  /// Where it is shown; nil if that is not known.
+  package var order: PictureOrder?
 }
 
 /// The packets of a frame that is being assembled, or has ended (ITU-T H.264, 3.1: an access unit).
