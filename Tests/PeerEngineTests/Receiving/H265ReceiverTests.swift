@@ -17,7 +17,7 @@ struct H265ReceiverTests {
     let known = alone.map { H265Receiver.keyframeStart(in: $0) }
     // The video parameter set, the two others, and the fragments of the slice.
     #expect(known.first == .some(.init(size: nil)))
-    #expect(known.contains(.init(size: VideoSize(width: 320, height: 180))))
+    #expect(known.contains { $0 == .init(size: VideoSize(width: 320, height: 180)) })
     #expect(known.last == .some(nil))
     let together = H265Packetizer(maximumPayloadSize: 1_200).packetize(frame: Maker.frame(Maker.keyframe()))
     #expect(H265Receiver.keyframeStart(in: together[0]) == .init(size: VideoSize(width: 320, height: 180)))
