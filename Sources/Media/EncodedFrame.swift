@@ -34,6 +34,10 @@ public struct EncodedFrame: Sendable, Hashable {
   /// Whether it is shown before a frame that came earlier, so that ``time`` goes back by its sender's intent.
   package var isReordered = false
 
+  /// The profile and level of the frame's bitstream as in RFC 6381, 3.3, for example `avc1.42e01f`; nil if the frame does not say them:
+  /// for audio, for codecs without profiles, and for all but keyframes.
+  package var profile: String? { isKeyframe ? codec.properties.bitstream?.profile(of: payload) : nil }
+
   /// The track that it belongs to.
   public var track: TrackID { TrackID(of: owner, stream: stream, kind: codec.kind) }
 

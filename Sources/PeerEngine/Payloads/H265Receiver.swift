@@ -4,7 +4,7 @@ package import NIOCore
 import RTP
 
 /// Assembles decodable H.265 frames from a source's packets in order.
-package struct H265Receiver: Sendable {
+package struct H265Receiver: VideoReceiver {
   // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
   /// Whether no frame is emitted before the next keyframe.
   package private(set) var needsKeyframe = true
@@ -46,6 +46,18 @@ package struct H265Receiver: Sendable {
     assembler.restart()
     decodability.restart()
     needsKeyframe = true
+  }
+
+  /// Removes and returns the next frame that has ended, as a reader of payloads returns it.
+  package mutating func next() -> PayloadReader.Item? {
+    guard let (frame, isDecodable) = popFrame() else { return nil }
+    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+    let isKeyframe = frame.dependency.isKeyframe
+    return .frame(
+      PayloadReader.Frame(
+        payload: frame.payload,
+        header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size, isShown: frame.dependency.isShown)),
+        isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
   }
 
   /// Removes and returns the next frame that has ended, and whether it may be emitted.
