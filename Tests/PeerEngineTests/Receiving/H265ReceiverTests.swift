@@ -16,8 +16,8 @@ struct H265ReceiverTests {
     let alone = H265Packetizer(maximumPayloadSize: 60).packetize(frame: Maker.frame(Maker.keyframe(size: 200)))
     let known = alone.map { H265Receiver.keyframeStart(in: $0) }
     // The video parameter set, the two others, and the fragments of the slice.
-    #expect(known.first == .some(.init(size: nil)))
-    #expect(known.contains(.init(size: VideoSize(width: 320, height: 180))))
+    #expect(known.first == .some(.init(size: nil, isFirst: true)))
+    #expect(known.contains { $0 == .init(size: VideoSize(width: 320, height: 180), isFirst: false) })
     #expect(known.last == .some(nil))
     let together = H265Packetizer(maximumPayloadSize: 1_200).packetize(frame: Maker.frame(Maker.keyframe()))
     #expect(H265Receiver.keyframeStart(in: together[0]) == .init(size: VideoSize(width: 320, height: 180)))
