@@ -259,7 +259,7 @@ case $what in
     # Those of jobs once more with PostgreSQL and S3 in place of SQLite and a folder, where both can be had.
     if [[ -n ${CHATBOT_MOTO_PYTHON:-} && -x /usr/lib/postgresql/15/bin/postgres ]]; then
       step "The service with PostgreSQL and S3"
-      CHATBOT_SERVICE_BACKENDS=cluster end_to_end 60 "/Service(Tests|Kill|End|Pause|Crowd|Storing|Webhook)${name:+.*$name}"
+      CHATBOT_SERVICE_BACKENDS=cluster end_to_end 60 "/Service(Tests|API|Kill|End|Page|Pause|Crowd|Metrics|Storing|Webhook)${name:+.*$name}"
     fi
     longest
     ;;

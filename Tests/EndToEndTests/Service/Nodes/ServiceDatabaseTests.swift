@@ -41,11 +41,7 @@ extension EndToEndWithoutBrowsers {
         let server = try await scenario.server()
         let cluster = try await ServiceNodes.start(scenario, server) { _ in common }
         let (a, b) = (cluster.a, cluster.b)
-        for number in 1...2 {
-          _ = try await scenario.bot(in: "100", of: server, ServiceNodes.pattern, name: "user \(number)")
-        }
-        let job = try await a.submit(#"{"kind": "record", "room": "100", "record": {"segment": "5s"}}"#)
-        try await a.wait(job, for: "running")
+        let job = try await cluster.record(users: 2, #"{"segment": "5s"}"#)
         try await a.receives(job, users: 2)
         let process = try await a.process(of: job)
         let users = try await a.send(.GET, "/v1/jobs/\(job)/live").json["users"].list.compactMap { $0["user"].string }
