@@ -1,3 +1,4 @@
+package import Bitstream
 package import Media
 package import NIOCore
 
@@ -31,6 +32,8 @@ package struct PayloadReader: Sendable {
     package var isSilence = false
     /// Whether the sender said, outside the payload, that it was silent before this packet of audio.
     package var startsTalkspurt = false
+    /// Where a frame of video is shown, if its codec can reorder frames; nil if that is not known.
+    package var order: PictureOrder?
     /// The RTP timestamp.
     package var timestamp: UInt32
     /// When its last packet arrived.
@@ -41,9 +44,13 @@ package struct PayloadReader: Sendable {
   package struct KeyframeStart: Sendable, Hashable {
     /// The frame size; nil if the payload does not tell it.
     package var size: VideoSize?
+    /// Whether no packet of the keyframe precedes this one.
+    package var isFirst: Bool
 
-    package init(size: VideoSize?) {
+    /// - Parameter isFirst: by default, a payload that tells the size is the first one.
+    package init(size: VideoSize?, isFirst: Bool? = nil) {
       self.size = size
+      self.isFirst = isFirst ?? (size != nil)
     }
   }
 
