@@ -74,6 +74,27 @@ package final class VideoDecoder {
     }
   }
 
+  /// Decodes one whole frame and passes to `body` all images that can be shown then, in the order of output, each with the time of its
+  /// frame. A decoder keeps the frames of a codec that reorders them, so an image may come with a later frame.
+  ///
+  /// - Parameter time: of the frame, in any unit.
+  package func decode(
+    _ frame: ByteBuffer, time: Int64, each body: (VideoFrameView, _ time: Int64) -> Void
+  ) throws(CodecError) {
+    _ = try decode(frame) { decoder throws(CodecError) -> Void? in
+      switch decoder {
+      case .vp8(let decoder): try decoder.decode(frame) { body($0, time) }
+      case .vp9(let decoder): try decoder.decode(frame) { body($0, time) }
+      case .worker(let decoder): try decoder.decode(frame, time: time, each: body)
+      }
+    }
+  }
+
+  /// Passes to `body` the images that the decoder keeps, as at the end of a stream. It then starts again with a keyframe.
+  package func drain(each body: (VideoFrameView, _ time: Int64) -> Void) throws(CodecError) {
+    if case .worker(let decoder) = decoder { try decoder.drain(each: body) }
+  }
+
   /// Decodes one whole frame and returns its size only.
   @discardableResult
   package func decode(_ frame: ByteBuffer) throws(CodecError) -> VideoSize? {

@@ -107,6 +107,19 @@ extension RecordedCall {
     ])
   }
 
+  /// A user whose video has B-frames, one whose second does, and one whose has none.
+  package static func reordering(_ seconds: Double = 8) -> RecordedCall {
+    RecordedCall([
+      RecordedUser(
+        "all", 0..<seconds, camera: SentVideo(.h264, keyframeDistance: 60, reorders: true), pattern: 1),
+      RecordedUser(
+        "slow", 1.1..<seconds - 1,
+        camera: SentVideo(.h264, framesPerSecond: 10, keyframeDistance: 30, reorders: true), pattern: 2,
+        shift: shift(1)),
+      RecordedUser("none", 0.2..<seconds, camera: SentVideo(.h264), pattern: 3, shift: shift(2)),
+    ])
+  }
+
   /// A user whose H.264 is damaged, one with absurd sizes, one with a long name full of direction marks, and an honest one.
   package static func hostile(_ seconds: Double = 10) -> RecordedCall {
     let absurd = [(16, 16), (4_096, 16), (16, 4_096), (2, 2), (320, 240)].enumerated().map { index, size in

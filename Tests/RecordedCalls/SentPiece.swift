@@ -12,4 +12,6 @@ struct SentPiece {
   var isKeyframe = true
   var size: VideoSize?
   var gap: MediaGap?
+  /// Whether it is shown before an earlier one.
+  var isReordered = false
 }

@@ -31,12 +31,16 @@ package struct SentVideo: Sendable, Hashable {
   package var span: Range<Double>?
   /// The maximum distance between keyframes, in frames.
   package var keyframeDistance: Int
+  /// Whether it is H.264 with B-frames, which neither changes nor has gaps.
+  package var reorders: Bool
 
   package init(
     _ codec: Codec = .vp8, size: VideoSize = VideoSize(width: 320, height: 240), framesPerSecond: Int = 30,
     bitrate: Int = 600_000, changes: [Change] = [], gaps: [SentGap] = [], slow: Range<Double>? = nil,
-    damaged: Range<Double>? = nil, span: Range<Double>? = nil, keyframeDistance: Int = 150
+    damaged: Range<Double>? = nil, span: Range<Double>? = nil, keyframeDistance: Int = 150,
+    reorders: Bool = false
   ) {
+    self.reorders = reorders
     self.codec = codec
     self.size = size
     self.framesPerSecond = framesPerSecond

@@ -28,6 +28,12 @@ final class StoredPicture {
     self.image = image
   }
 
+  /// Takes over a picture.
+  func store(_ image: VideoFrame?) {
+    number += 1
+    self.image = image
+  }
+
   /// Forgets the picture.
   func clear() { image = nil }
 }

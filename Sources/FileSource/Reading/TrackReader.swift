@@ -33,6 +33,8 @@ package final class TrackReader {
   /// The end of the last frame, in units of `MediaTimebase.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
+  /// The same for a codec that reorders frames.
+  private var lastFrame = LastFrameEnd(length: usualInterval)
 
   /// The duration of a frame if the file does not state one: a thirtieth of a second.
   private static let usualInterval = Int64(MediaTimebase.rate) / 30
@@ -44,7 +46,7 @@ package final class TrackReader {
     self.source = source
     self.origin = origin
     (container, timing) = try Self.open(source)
-    videoTimeline = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
   }
 
   /// Whether the file ended in the middle of an element.
@@ -58,7 +60,8 @@ package final class TrackReader {
     (container, _) = try Self.open(source)
     parts.removeAll()
     audio = AudioTimeline()
-    videoTimeline = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
+    lastFrame = LastFrameEnd(length: Self.usualInterval)
     hasKeyframe = false
     skippedFrames = 0
     end = 0
@@ -141,6 +144,14 @@ package final class TrackReader {
     }
     let moved = framesMoved
     let start = videoTimeline.position(time)
+    if source.codec.canReorderFrames {
+      let isReordered = lastFrame.newest.map { start < $0 } ?? false
+      lastFrame.add(start, length: timing.interval ?? frame.length, mayReorder: true)
+      end = (lastFrame.newest ?? start) + max(lastFrame.length, VideoTimeline.minimumStep)
+      return FileFrame(
+        kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
+        size: header.video?.size, isReordered: isReordered)
+    }
     let interval = framesMoved > moved ? nil : lastStart.map { start - $0 }
     let shownFor = timing.interval ?? frame.length ?? interval ?? Self.usualInterval
     end = start + max(shownFor, VideoTimeline.minimumStep)
@@ -162,11 +173,14 @@ package struct FileFrame: Sendable, Hashable {
   package var isKeyframe: Bool
   /// The size of a video keyframe.
   package var size: VideoSize?
+  /// Whether it is shown before an earlier frame, so that its time goes back.
+  package var isReordered: Bool
 
   package init(
     kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,
-    size: VideoSize? = nil
+    size: VideoSize? = nil, isReordered: Bool = false
   ) {
+    self.isReordered = isReordered
     self.header = header
     self.kind = kind
     self.time = time

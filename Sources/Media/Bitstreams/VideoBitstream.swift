@@ -22,6 +22,10 @@ package protocol VideoBitstream: Sendable {
   /// - Parameter maximumLength: in bytes.
   static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer?
 
+  /// Returns the maximum number of frames that precede one in decoding and follow it in output, according to the parameter sets of a
+  /// keyframe; nil if they do not tell it.
+  static func reorderedFrames(keyframe: ByteBuffer) -> Int?
+
   /// Whether a track in a file needs private data, without which its frames cannot be read.
   static var needsCodecPrivate: Bool { get }
 
@@ -41,6 +45,7 @@ extension VideoBitstream {
   package static func profile(of keyframe: ByteBuffer) -> String? { nil }
   package static func codecString(of keyframe: ByteBuffer, size: VideoSize?) -> String? { profile(of: keyframe) }
   package static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer? { nil }
+  package static func reorderedFrames(keyframe: ByteBuffer) -> Int? { 0 }
   package static var needsCodecPrivate: Bool { false }
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? { nil }
 }

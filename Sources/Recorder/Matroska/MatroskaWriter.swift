@@ -9,6 +9,8 @@ package import NIOCore
 package struct MatroskaWriter: Sendable {
   /// The maximum length of a cluster in milliseconds.
   static let maximumClusterDuration: Int64 = 1_000
+  /// How long a file's first video frame is assumed to be shown, in milliseconds.
+  static let usualLength: Int64 = 33
   /// The number of bytes after which a cluster ends, regardless of its length.
   private static let maximumClusterBytes = 4 << 20
 
@@ -45,7 +47,7 @@ package struct MatroskaWriter: Sendable {
   private var end = MatroskaHeader.length
   private var isLayoutChosen = false
   private var lastAudioTime: Int64?
-  private var videoTimes = VideoBlockTimes()
+  private var videoTimes = LastFrameEnd(length: usualLength, maximum: maximumClusterDuration)
   /// The end of the last audio packet, in milliseconds.
   private var audioEnd: Int64 = 0
   /// Bytes of frames that no write contains yet.

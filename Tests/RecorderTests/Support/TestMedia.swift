@@ -12,6 +12,8 @@ enum TestMedia {
     var payload: ByteBuffer
     var isKeyframe = true
     var size: VideoSize?
+    /// Whether it is shown before an earlier one.
+    var isReordered = false
   }
 
   private struct VideoFrameKind: Hashable {
@@ -101,9 +103,10 @@ struct Script {
       let arrival = Self.beginning + .seconds(captured + delay(index))
       let time = MediaTime(
         ticks: base + Int64((Double(piece.ticks) * speed).rounded()), rate: codec.clockRate)
-      let frame = EncodedFrame(
+      var frame = EncodedFrame(
         owner: owner, stream: stream, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe,
         size: piece.size, arrival: arrival)
+      frame.isReordered = piece.isReordered
       events.append((arrival, .frame(frame)))
     }
   }
