@@ -1,20 +1,10 @@
 import JobProtocol
 import SQLStore
-import Synchronization
 import TestSupport
 
 /// Random calls of a store, the same for the same seed, and what each of them returned. A database decides nothing of what is called but
 /// by what it returns.
 struct RandomCalls {
-  /// The clock of the database, which a case advances, in milliseconds since 1970.
-  final class Clock: Sendable {
-    private let milliseconds = Mutex<Int64>(1_700_000_000_000)
-
-    var now: Int64 { milliseconds.withLock { $0 } }
-
-    func advance(_ by: Int64) { milliseconds.withLock { $0 += by } }
-  }
-
   private struct Attempt {
     var job: JobID
     var id: String
@@ -23,7 +13,7 @@ struct RandomCalls {
   }
 
   private let store: JobStore
-  private let clock: Clock
+  private let clock: DatabaseClock
   private let project: String
   private var random: SeededGenerator
   private var jobs: [JobID] = []
@@ -38,7 +28,7 @@ struct RandomCalls {
   /// Texts that SQL, JSON or a locale could take for something else.
   private static let texts = ["100", "Zoë", "", "it's", "a\\b", "%_", "\"x\"", "ß", "Z", "a", "😀", "$1", "now", "--"]
 
-  init(_ store: JobStore, clock: Clock, seed: UInt64) {
+  init(_ store: JobStore, clock: DatabaseClock, seed: UInt64) {
     self.store = store
     self.clock = clock
     project = "p\(seed)"

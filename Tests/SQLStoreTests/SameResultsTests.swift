@@ -25,7 +25,7 @@ struct SameResultsTests {
 
   private static func results(_ kind: DatabaseKind) async throws -> [[String]] {
     let database = try TemporaryDatabase(kind)
-    let clock = RandomCalls.Clock()
+    let clock = DatabaseClock(1_700_000_000_000)
     let connection = ClockedConnection(try await database.connect(connections: 1)) { clock.now }
     try await SQLSchema.migrate(connection)
     let store = JobStore(connection)

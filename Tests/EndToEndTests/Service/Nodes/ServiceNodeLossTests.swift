@@ -4,7 +4,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-extension EndToEndWithoutBrowsers {
+extension EndToEndWaiting {
   /// Nodes that stand still, are cut off or are lost. These take minutes, so only `make service` runs them;
   /// `ClusterServiceTests` has a node that is killed.
   @Suite(

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-extension EndToEndWithoutBrowsers {
+extension EndToEndWaiting {
   /// Two services with one database of PostgreSQL and one store, and the job processes of the same build.
-  @Suite("two nodes of the service", .enabled(if: PostgreSQLServer.isInstalled))
+  @Suite("two nodes of the service", .serialized, .enabled(if: PostgreSQLServer.isInstalled))
   struct ServiceNodesTests {
     @Test(
       "when a node is killed with its processes, another one has joined within 40 s, and one manifest has both parts")
