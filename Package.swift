@@ -333,7 +333,7 @@ let package = Package(
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
-    tests(of: "Bitstream", ["COpus", byteBuffer]),
+    tests(of: "Bitstream", ["COpus", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "Media", [byteBuffer]),
     tests(of: "JSON", ["Media"]),
     tests(of: "OptionValues", ["Media"]),

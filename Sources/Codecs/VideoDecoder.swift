@@ -26,26 +26,27 @@ package final class VideoDecoder {
   ///     process from a keyframe on.
   package init(_ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false) throws(CodecError) {
     self.codec = codec
-    let worker = worker ?? MediaWorker()
-    switch codec {
-    case .vp8 where prefersWorker:
-      decoder = .worker(WorkerVideoDecoder(codec, .vp8, isReplaceable: true, in: worker))
-      replaceable = worker
-    case .vp9 where prefersWorker:
-      decoder = .worker(WorkerVideoDecoder(codec, .vp9, isReplaceable: true, statesSizes: true, in: worker))
-      replaceable = worker
-    case .vp8, .vp9: decoder = try Self.local(codec)
-    case .h264: decoder = .worker(WorkerVideoDecoder(codec, .h264, in: worker))
-    case .opus, .g722, .pcmu, .pcma: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
+    guard codec.kind == .video else {
+      throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
     }
+    guard prefersWorker || codec.needsWorker else {
+      decoder = try Self.local(codec)
+      return
+    }
+    guard let mediaCodec = MediaCodec(name: codec.rawValue) else {
+      throw CodecError("start a decoder", "\(codec.properties.name) is not decoded")
+    }
+    let worker = worker ?? MediaWorker()
+    decoder = .worker(WorkerVideoDecoder(codec, mediaCodec, isReplaceable: !codec.needsWorker, in: worker))
+    if !codec.needsWorker { replaceable = worker }
   }
 
   /// A decoder of this process.
   private static func local(_ codec: Codec) throws(CodecError) -> Decoder {
-    switch codec {
+    switch codec.properties.decoder {
     case .vp8: .vp8(try VP8Decoder())
     case .vp9: .vp9(try VP9Decoder())
-    case .h264, .opus, .g722, .pcmu, .pcma:
+    case .libopus, .muLaw, .aLaw, .worker, nil:
       throw CodecError("start a decoder", "\(codec.properties.name) is not decoded in this process")
     }
   }

@@ -66,7 +66,9 @@ extension LiveCamera.Options {
     let allowed = (allowed ?? Codec.allCases).filter { $0.kind == .video }
     if let wanted {
       videoCodec = wanted
-    } else if !allowed.contains(videoCodec), let first = allowed.first {
+    } else if !allowed.contains(videoCodec),
+      let first = allowed.first(where: Codec.encodedLive.contains) ?? allowed.first
+    {
       videoCodec = first
     }
     storedVideoCodecs = wanted.map { [$0] } ?? allowed

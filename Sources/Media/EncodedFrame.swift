@@ -31,6 +31,10 @@ public struct EncodedFrame: Sendable, Hashable {
   /// What is missing between the previous frame of the track and this one; nil if nothing is.
   public var gap: MediaGap?
 
+  /// The profile and level of the frame's bitstream as in RFC 6381, 3.3, for example `avc1.42e01f`; nil if the frame does not say them:
+  /// for audio, for codecs without profiles, and for all but keyframes.
+  package var profile: String? { isKeyframe ? codec.properties.bitstream?.profile(of: payload) : nil }
+
   /// The track that it belongs to.
   public var track: TrackID { TrackID(of: owner, stream: stream, kind: codec.kind) }
 

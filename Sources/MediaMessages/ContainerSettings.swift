@@ -28,18 +28,8 @@ package enum ContainerFormat: UInt8, Sendable, Hashable, CaseIterable {
     self = found
   }
 
-  /// The codecs that it can hold, in the order of preference.
-  package var codecs: [TrackCodec] {
-    switch self {
-    case .mp4: [.h264, .av1, .vp9, .aac, .opus, .text]
-    case .mov: [.h264, .aac, .pcmu, .pcma, .pcm, .text]
-    case .webm: [.vp9, .vp8, .av1, .opus, .text]
-    case .mkv: [.h264, .vp9, .vp8, .av1, .opus, .aac, .pcmu, .pcma, .g722, .pcm, .text]
-    case .m4a: [.aac, .text]
-    case .ogg: [.opus]
-    case .wav: [.pcm]
-    }
-  }
+  /// The codecs that it can hold.
+  package var codecs: [TrackCodec] { TrackCodec.allCases.filter { $0.containers.contains(self) } }
 }
 
 /// A file that a worker writes. The bytes of the file depend on this and on the packets only: there is neither time nor chance in them.

@@ -220,18 +220,7 @@ extension ContainerFormat {
 extension TrackCodec {
   /// The codec in FFmpeg; that of text depends on the container.
   func identifier(in format: ContainerFormat) -> AVCodecID {
-    switch self {
-    case .h264: AV_CODEC_ID_H264
-    case .vp8: AV_CODEC_ID_VP8
-    case .vp9: AV_CODEC_ID_VP9
-    case .av1: AV_CODEC_ID_AV1
-    case .aac: AV_CODEC_ID_AAC
-    case .opus: AV_CODEC_ID_OPUS
-    case .pcmu: AV_CODEC_ID_PCM_MULAW
-    case .pcma: AV_CODEC_ID_PCM_ALAW
-    case .g722: AV_CODEC_ID_ADPCM_G722
-    case .pcm: AV_CODEC_ID_PCM_S16LE
-    case .text: SubtitleText.identifier(in: format)
-    }
+    guard let name else { return SubtitleText.identifier(in: format) }
+    return avcodec_descriptor_get_by_name(name)?.pointee.id ?? AV_CODEC_ID_NONE
   }
 }

@@ -9,18 +9,14 @@ final class WorkerVideoDecoder {
   private let decoder: StreamDecoder
   /// The last frame: three planes of rows without padding. A copy, because the worker may change its own at any time.
   private var copy: [UInt8] = []
+  /// Whether any frame can state a size, as those of VP9, so that it is checked here.
   private let statesSizes: Bool
   /// Whether a frame stated a size that is too large; see ``VP9Decoder``.
   private var isBroken = false
 
-  /// - Parameters:
-  ///   - isReplaceable: whether this process decodes the codec as well.
-  ///   - statesSizes: whether any frame can state a size, as those of VP9, so that it is checked here.
-  init(
-    _ codec: Codec, _ mediaCodec: MediaCodec, isReplaceable: Bool = false, statesSizes: Bool = false,
-    in worker: MediaWorker
-  ) {
-    self.statesSizes = statesSizes
+  /// - Parameter isReplaceable: whether this process decodes the codec as well.
+  init(_ codec: Codec, _ mediaCodec: MediaCodec, isReplaceable: Bool = false, in worker: MediaWorker) {
+    statesSizes = codec.properties.decoder == .vp9
     self.codec = codec
     decoder = StreamDecoder(mediaCodec, isReplaceable: isReplaceable, in: worker)
   }

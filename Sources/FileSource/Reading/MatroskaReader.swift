@@ -14,7 +14,7 @@ final class MatroskaReader: ContainerReader {
   private(set) var isTruncated = false
   private var codecDelay: UInt64 = 0
   /// Converts the frames of the selected track; nil if they need no conversion.
-  private var framing: H264Framing?
+  private var framing: (any VideoFraming)?
 
   /// Reads up to the first cluster.
   init(_ file: OpenFile) throws(MediaFile.ReadError) {
@@ -42,7 +42,7 @@ final class MatroskaReader: ContainerReader {
   /// Selects the track whose frames `next` returns from now on.
   func select(_ track: MatroskaTrack) {
     codecDelay = track.codecDelay
-    framing = track.h264Framing
+    framing = track.framing
     cwebm_select(handle, track.number)
   }
 

@@ -51,20 +51,15 @@ struct MatroskaTrack: Hashable {
     codecID == "A_OPUS" ? OpusHead(parsing: codecPrivate) : nil
   }
 
-  private var isH264: Bool { codecID == "V_MPEG4/ISO/AVC" }
+  private var bitstream: (any VideoBitstream.Type)? { codec?.properties.bitstream }
 
-  /// Converts the frames of an H.264 track; nil for other codecs, and for a track without parameter sets.
-  var h264Framing: H264Framing? {
-    isH264 ? H264Framing(codecPrivate: codecPrivate) : nil
-  }
+  /// Converts the frames of a video track; nil if they need no conversion, and for a track without usable private data.
+  var framing: (any VideoFraming)? { bitstream?.framing(codecPrivate: codecPrivate) }
 
   /// The usual name of the codec.
   var codecName: String {
     if let codec { return codec.name }
     return switch codecID {
-    case "V_AV1": "AV1"
-    case "V_MPEG4/ISO/AVC": "H.264"
-    case "V_MPEGH/ISO/HEVC": "H.265"
     case "V_THEORA": "Theora"
     case "V_UNCOMPRESSED": "uncompressed"
     case "A_VORBIS": "Vorbis"
@@ -86,7 +81,7 @@ struct MatroskaTrack: Hashable {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
-    if isH264, h264Framing == nil {
+    if bitstream?.needsCodecPrivate ?? false, framing == nil {
       throw .unsupported("its \(codecName) track has no parameter sets (CodecPrivate)")
     }
     guard kind == .audio else { return }

@@ -58,7 +58,7 @@ struct StoredFileScan {
   ) throws(MediaFile.ReadError) -> (Int, Codec)? {
     let candidates = tracks.indices.filter { kinds.contains(kind) && tracks[$0].kind.isOf(kind) }
     for index in candidates {
-      guard let codec = Codec(rawValue: tracks[index].codec), codecs.contains(codec) else {
+      guard let codec = Codec(ffmpeg: tracks[index].codec), codecs.contains(codec) else {
         continue
       }
       return (index, codec)

@@ -48,6 +48,14 @@ extension Codec {
   /// The usual name.
   var name: String { properties.name }
 
+  /// Maps the name of a codec in FFmpeg, which for most is that of ours.
+  package init?(ffmpeg name: String) {
+    guard let codec = Self(rawValue: name) ?? Self.allCases.first(where: { $0.properties.ffmpegName == name }) else {
+      return nil
+    }
+    self = codec
+  }
+
   /// Maps the four characters in an IVF file's header.
   init?(fourCC: String) {
     guard let codec = Self.allCases.first(where: { $0.properties.fourCC == fourCC }) else { return nil }

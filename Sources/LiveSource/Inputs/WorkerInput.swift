@@ -217,7 +217,7 @@ struct WorkerInput {
   ) throws(InputError) {
     if codecs.isEmpty { return }
     let track = description.tracks[index]
-    guard let codec = Codec(rawValue: track.codec), codecs.contains(codec) else {
+    guard let codec = Codec(ffmpeg: track.codec), codecs.contains(codec) else {
       found.encodingReason = "its video is \(WorkerFile.name(ofCodec: track.codec))"
       return
     }

@@ -9,8 +9,9 @@ package struct MediaFormat: Sendable, Hashable {
   /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
   package var retransmissionPayloadType: UInt8?
   package var feedback: NegotiatedMedia.Feedback
-  /// The profile, level and packetization mode of H.264; nil for other codecs. In what was negotiated they are those that we state.
-  package var h264: H264Parameters?
+  /// The profile, level and packetization mode of H.264, and what corresponds to them of other codecs; nil for those that have none. In what
+  /// was negotiated they are those that we state.
+  package var parameters: CodecParameters?
   /// The parameter sets of H.264, each a NAL unit, that the remote side states in `sprop-parameter-sets` (RFC 6184, 8.1). At most 32
   /// of 1 KiB; those in the stream count more.
   package var parameterSets: [ByteBuffer] = []
@@ -28,15 +29,21 @@ package struct MediaFormat: Sendable, Hashable {
   /// Returns whether this is the payload type of its retransmissions.
   package func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType == retransmissionPayloadType }
 
-  /// Returns whether two formats can stand for each other: they have one codec, and H.264 has one profile and one packetization mode.
-  /// Its level is no part of that.
-  func isSame(as other: MediaFormat) -> Bool {
-    codec == other.codec && h264?.profile == other.h264?.profile
-      && h264?.packetizationMode == other.h264?.packetizationMode
+  /// The parameters of H.264; nil for other codecs.
+  package var h264: H264Parameters? {
+    if case .h264(let parameters) = parameters { parameters } else { nil }
   }
 
-  /// Whether we can send frames of the codec in this format: those of H.264 are larger than a packet, which mode 0 does not allow.
-  var isSendable: Bool { h264?.packetizationMode != 0 }
+  /// Returns whether two formats can stand for each other: they have one codec, and parameters that can.
+  func isSame(as other: MediaFormat) -> Bool {
+    guard codec == other.codec, let parameters, let theirs = other.parameters else {
+      return codec == other.codec && (parameters == nil) == (other.parameters == nil)
+    }
+    return parameters.isSame(as: theirs)
+  }
+
+  /// Whether we can send frames of the codec in this format.
+  var isSendable: Bool { parameters?.isSendable ?? true }
 
   /// The payload types of the `m=` line, that of the media first.
   var payloadTypes: [UInt8] { [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []) }

@@ -44,11 +44,9 @@ extension Codec {
     }
     var media = MediaFormat(
       codec: self, payloadType: format.payloadType, feedback: NegotiatedMedia.Feedback(parsing: format.feedback))
-    guard properties.hasProfileLevelID else { return media }
-    guard let parameters = H264Parameters(format.parameters), parameters.profile != nil,
-      parameters.packetizationMode < 2
-    else { return nil }
-    media.h264 = parameters
+    guard CodecParameters.belong(to: self) else { return media }
+    guard let parameters = CodecParameters(self, format.parameters), parameters.isSupported else { return nil }
+    media.parameters = parameters
     media.parameterSets = format.parameters.parameterSets.map { ByteBuffer(bytes: $0) }
     return media
   }
@@ -59,9 +57,7 @@ extension Codec {
       var format = MediaFormat(
         codec: self, payloadType: offered.payloadType, retransmissionPayloadType: offered.retransmissionPayloadType,
         feedback: .all(for: self))
-      if properties.hasProfileLevelID {
-        format.h264 = H264Parameters(FormatParameters(parsing: offered.parameters ?? ""))
-      }
+      format.parameters = CodecParameters(self, FormatParameters(parsing: offered.parameters ?? ""))
       return format
     }
   }
@@ -75,10 +71,8 @@ extension Codec {
     if let profile = properties.profile, let value = format.parameters[profile.name] {
       return "\(format.name) with \(profile.name) \(value)"
     }
-    guard properties.hasProfileLevelID else { return "\(format.name)/\(format.clockRate)" }
-    let mode = format.parameters["packetization-mode"] ?? "0"
-    if mode != "0", mode != "1" { return "\(format.name) with packetization-mode \(mode)" }
-    return "\(format.name) with profile-level-id \(format.parameters["profile-level-id"] ?? "")"
+    let obstacle = CodecParameters.obstacle(self, format.parameters).map { " with \($0)" }
+    return format.name + (obstacle ?? "/\(format.clockRate)")
   }
 
   /// Whether formats with this name accompany a codec: retransmissions, redundancy, comfort noise and keypad tones.

@@ -20,11 +20,9 @@ package struct MatroskaHeader: Sendable, Hashable {
     case matroska
 
     /// The codec ids of WebM.
-    private static let webMCodecs: Set<String> = ["V_VP8", "V_VP9", "A_OPUS"]
-
     /// Whether a file of this type can have a track of a codec.
     package func allows(_ codec: Codec) -> Bool {
-      self == .matroska || Self.webMCodecs.contains(codec.properties.matroskaID)
+      self == .matroska || codec.properties.isAllowedInWebM
     }
   }
 

@@ -45,7 +45,7 @@ struct PlayOptions: ParsableArguments {
     help: ArgumentHelp(
       "Encode video with this codec (default: \(Codec.preferred(for: .video))), also a file whose video is of another one. Without "
         + "it a file is sent in its own codec.",
-      valueName: Codec.all(of: .video).map(\.rawValue).joined(separator: "|")),
+      valueName: Codec.encodedLive.map(\.rawValue).joined(separator: "|")),
     transform: Codec.parseVideoCodec)
   var sendCodec: Codec?
 
@@ -97,8 +97,8 @@ struct PlayOptions: ParsableArguments {
 extension Codec {
   /// Parses the name of a video codec as in a manifest, in any case.
   @Sendable static func parseVideoCodec(_ text: String) throws -> Codec {
-    guard let codec = Codec.all(of: .video).first(where: { $0.rawValue == text.lowercased() }) else {
-      let known = Codec.all(of: .video).map(\.rawValue).joined(separator: " or ")
+    guard let codec = Codec.encodedLive.first(where: { $0.rawValue == text.lowercased() }) else {
+      let known = Codec.encodedLive.map(\.rawValue).joined(separator: " or ")
       throw ValidationError("The codec of video must be \(known).")
     }
     return codec

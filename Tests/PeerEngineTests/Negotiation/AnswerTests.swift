@@ -26,10 +26,10 @@ struct AnswerTests {
     let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
     let video = try #require(answer.sections.first { $0.mediaLine.kind == "video" })
     let codecs = video.payloadFormats.map(\.name).filter { $0 != "rtx" }
-    #expect(codecs.first == "VP8" && Set(codecs) == ["VP8", "VP9", "H264"] && codecs.count == 3)
+    #expect(codecs.first == "VP8" && Set(codecs) == ["VP8", "VP9", "H264", "AV1"] && codecs.count == 4)
     let media = try #require(session.media.first { $0.kind == .video })
     #expect(media.sends && !media.receives)
-    for codec in [Codec.vp8, .h264, .vp9] { #expect(media.format(of: codec) != nil) }
+    for codec in [Codec.vp8, .h264, .vp9, .av1] { #expect(media.format(of: codec) != nil) }
   }
 
   @Test("where the remote side sends too, the answer has one format, also if we forward frames of others")

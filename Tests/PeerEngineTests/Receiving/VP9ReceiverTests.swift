@@ -184,7 +184,7 @@ struct VP9ReceiverTests {
   func starts() throws {
     let packets = try packets(.all)
     let keyframe = try #require(packets.first).packet.payload
-    #expect(VP9Receiver.keyframeStart(in: keyframe) == VideoSize(width: 64, height: 36))
+    #expect(VP9Receiver.keyframeStart(in: keyframe)?.size == VideoSize(width: 64, height: 36))
     #expect(VP9Receiver.startsFrame(keyframe))
     // The scalability structure states the size of the highest layer.
     var rest = keyframe
@@ -193,7 +193,7 @@ struct VP9ReceiverTests {
     var payload = ByteBuffer()
     descriptor.write(into: &payload)
     payload.writeImmutableBuffer(rest)
-    #expect(VP9Receiver.keyframeStart(in: payload) == VideoSize(width: 256, height: 144))
+    #expect(VP9Receiver.keyframeStart(in: payload)?.size == VideoSize(width: 256, height: 144))
     let starts = packets.filter { VP9Receiver.startsFrame($0.packet.payload) }
     #expect(starts.map(\.picture) == Array(0..<12))
     #expect(packets.filter { VP9Receiver.keyframeStart(in: $0.packet.payload) != nil }.map(\.picture) == [0, 6])

@@ -45,7 +45,7 @@ struct PlayOptionsTests {
     #expect(PlayOptions.message(for: try #require(refused)) == "\(name) needs --play.")
   }
 
-  @Test("video is sent of the preferred codec or of the one that is named", arguments: Codec.all(of: .video))
+  @Test("video is sent of the preferred codec or of the one that is named", arguments: Codec.encodedLive)
   func sendCodec(codec: Codec) throws {
     #expect(try PlayOptions.parse(["--play", "pattern"]).camera?.videoCodec == .preferred(for: .video))
     let named = try PlayOptions.parse(["--play", "pattern", "--send-codec", codec.rawValue.uppercased()])
@@ -58,7 +58,7 @@ struct PlayOptionsTests {
       try PlayOptions.parse(["--play", "pattern", "--send-codec", name])
     }
     let message = PlayOptions.message(for: try #require(refused))
-    for codec in Codec.all(of: .video) { #expect(message.contains(codec.rawValue)) }
+    for codec in Codec.encodedLive { #expect(message.contains(codec.rawValue)) }
   }
 
   @Test("standard input may state its own size, so --size is not required")

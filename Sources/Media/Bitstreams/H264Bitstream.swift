@@ -1,9 +1,41 @@
-import Bitstream
-import NIOCore
+internal import Bitstream
+package import NIOCore
+
+/// Frames of H.264 (ITU-T H.264), in the form of `H264NALUnits`.
+package enum H264Bitstream: VideoBitstream {
+  package static func header(of frame: ByteBuffer) -> VideoHeader? {
+    (try? H264FrameHeader(parsing: frame)).map(VideoHeader.init)
+  }
+
+  package static func obstacle(toSending keyframe: ByteBuffer) -> String? {
+    guard let parameters = AVCDecoderConfiguration(keyframe: keyframe)?.parameters else { return nil }
+    if parameters.bitDepth > 8 { return "its video has \(parameters.bitDepth) bits a sample" }
+    if parameters.chromaFormat != 1 { return "the colours of its video are not at half the width and height (4:2:0)" }
+    return (parameters.reorderedFrames ?? 0) > 0 ? FrameHeader.reordering : nil
+  }
+
+  package static func profile(of keyframe: ByteBuffer) -> String? {
+    (try? H264FrameHeader(parsing: keyframe))?.parameters?.codecString
+  }
+
+  /// The parameter sets of a keyframe, as many of them as have space. Those that are left out are in the frame, as all are.
+  package static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer? {
+    guard let all = AVCDecoderConfiguration(keyframe: keyframe) else { return nil }
+    let encoded = all.encoded
+    if encoded.readableBytes <= maximumLength { return encoded }
+    return AVCDecoderConfiguration(
+      sequenceParameterSets: Array(all.sequenceParameterSets.prefix(1)),
+      pictureParameterSets: Array(all.pictureParameterSets.prefix(1)))?.encoded
+  }
+
+  package static var needsCodecPrivate: Bool { true }
+
+  package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? { H264Framing(codecPrivate: codecPrivate) }
+}
 
 /// Brings the frames of an H.264 track in Matroska into the form of `EncodedFrame`: lengths of 4 bytes, no delimiters and filler, and
 /// parameter sets in each keyframe (ISO/IEC 14496-15, 5.3.4.2; here they may be in CodecPrivate only).
-struct H264Framing {
+private struct H264Framing: VideoFraming {
   private let lengthSize: Int
   /// The parameter sets of CodecPrivate, with lengths of 4 bytes.
   private let parameterSets: ByteBuffer
