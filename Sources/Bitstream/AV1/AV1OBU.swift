@@ -32,6 +32,8 @@ package struct AV1OBU: Sendable, Hashable {
     package var isKept: Bool { self != .temporalDelimiter && self != .tileList && self != .padding }
     /// Whether it begins a frame, or shows an earlier one.
     package var beginsFrame: Bool { self == .frame || self == .frameHeader }
+    /// Whether it is a part of a frame.
+    package var isOfFrame: Bool { beginsFrame || self == .tileGroup || self == .redundantFrameHeader }
     /// Whether it can be the last OBU of a frame.
     package var canEndFrame: Bool { self == .frame || self == .tileGroup || self == .frameHeader }
   }
@@ -70,6 +72,18 @@ package struct AV1OBU: Sendable, Hashable {
     }
     self.payload = payload
     buffer = rest
+  }
+
+  private init(header: UInt8, layers: UInt8?, payload: ByteBuffer) {
+    self.header = header
+    self.layers = layers
+    self.payload = payload
+  }
+
+  /// Returns the OBU with another spatial layer, 0 to 3, and with an extension.
+  package func moved(to spatialLayer: UInt8) -> AV1OBU {
+    AV1OBU(
+      header: header | Self.extensionBit, layers: (layers ?? 0) & ~0x18 | (spatialLayer & 0x03) << 3, payload: payload)
   }
 
   package static let extensionBit: UInt8 = 0x04
