@@ -95,10 +95,13 @@ package struct CodecProperties: Sendable {
     profile: ("profile", "0"), stereoParameter: nil, matroskaID: "V_AV1", fourCC: "AV01",
     bitstream: AV1Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: false, isAllowedInWebM: true)
 
-  /// H.265: RFC 7798, 7.1. Main profile, with level 6.
+  /// H.265: RFC 7798, 7.1. Main and main 10 profile, each with level 6.
   private static let h265 = CodecProperties(
     name: "H.265", encodingName: "H265", sampleRate: nil, channels: nil,
-    formats: [Format(118, retransmission: 119, "level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST")],
+    formats: [
+      Format(118, retransmission: 119, "level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST"),
+      Format(120, retransmission: 121, "level-id=180;profile-id=2;tier-flag=0;tx-mode=SRST"),
+    ],
     redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: nil, stereoParameter: nil, matroskaID: "V_MPEGH/ISO/HEVC", fourCC: nil,
     bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, ffmpegName: "hevc")

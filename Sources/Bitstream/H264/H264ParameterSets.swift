@@ -47,6 +47,9 @@ package struct H264ParameterSets: Sendable {
     pictures[pictureID].flatMap { sequences[$0.parsed.sequenceParameterSetID]?.parsed }
   }
 
+  /// Returns a picture parameter set; nil if it is unknown.
+  package func picture(_ id: UInt8) -> H264PictureParameterSet? { pictures[id]?.parsed }
+
   /// Returns the NAL units of a picture parameter set and of its sequence parameter set; nil if one of them is unknown.
   package func units(for pictureID: UInt8) -> (sequence: ByteBuffer, picture: ByteBuffer)? {
     guard let picture = pictures[pictureID], let sequence = sequences[picture.parsed.sequenceParameterSetID] else {

@@ -1,4 +1,4 @@
-internal import Bitstream
+import Bitstream
 package import NIOCore
 
 /// Temporal units of AV1 in the form of `AV1OBUs`.
@@ -21,7 +21,8 @@ package enum AV1Bitstream: VideoBitstream {
   }
 
   package static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer? {
-    guard let record = AV1DecoderConfiguration(keyframe: keyframe)?.encoded, record.readableBytes <= maximumLength else {
+    guard let record = AV1DecoderConfiguration(keyframe: keyframe)?.encoded, record.readableBytes <= maximumLength
+    else {
       return nil
     }
     return record
@@ -55,7 +56,8 @@ private struct AV1Framing: VideoFraming {
       hasSequence = hasSequence || obu.type == .sequenceHeader
       if obu.type.beginsFrame, isFirst {
         isFirst = false
-        needsSequence = !hasSequence && ((try? AV1FrameHeader.Start(parsing: obu.payload))?.isShownKeyFrame ?? false)
+        let start = try? AV1FrameHeader.Start(parsing: obu.payload)
+        needsSequence = !hasSequence && start?.kind == .key && start?.isShown == true
       }
       if obu.type.isKept { obu.write(into: &frame) }
     }

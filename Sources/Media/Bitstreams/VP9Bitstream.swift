@@ -1,4 +1,4 @@
-internal import Bitstream
+import Bitstream
 package import NIOCore
 
 /// Frames of VP9, and superframes of several.

@@ -12,7 +12,7 @@ package struct MediaFormat: Sendable, Hashable {
   /// The profile, level and packetization mode of H.264, and what corresponds to them of other codecs; nil for those that have none. In what
   /// was negotiated they are those that we state.
   package var parameters: CodecParameters?
-  /// The parameter sets of H.264, each a NAL unit, that the remote side states in `sprop-parameter-sets` (RFC 6184, 8.1). At most 32
+  /// The parameter sets of H.264 or H.265, each a NAL unit, that the remote side states (RFC 6184, 8.1; RFC 7798, 7.1). At most 32
   /// of 1 KiB; those in the stream count more.
   package var parameterSets: [ByteBuffer] = []
 

@@ -59,7 +59,7 @@ package struct H264Receiver: VideoReceiver {
     return .frame(
       PayloadReader.Frame(
         payload: frame.payload, header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size)),
-        isKeyframe: isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
+        isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
   }
 
   /// Removes and returns the next frame that has ended, and whether it may be emitted.

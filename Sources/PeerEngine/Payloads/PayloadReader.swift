@@ -1,3 +1,4 @@
+package import Bitstream
 package import Media
 package import NIOCore
 
@@ -31,6 +32,8 @@ package struct PayloadReader: Sendable {
     package var isSilence = false
     /// Whether the sender said, outside the payload, that it was silent before this packet of audio.
     package var startsTalkspurt = false
+    /// Where a frame of video is shown, if its codec can reorder frames; nil if that is not known.
+    package var order: PictureOrder?
     /// The RTP timestamp.
     package var timestamp: UInt32
     /// When its last packet arrived.

@@ -137,6 +137,8 @@ extension ReceiveTrack {
     expectedOfEarlierSources = statistics.packetsExpected
     reader.finish()
     takeFrames(now: now, events: &events)
+    timestamper.finish()
+    takeTimestamped(&events)
     reader.restart()
     timeline.changeSource()
     if retired.count >= Self.maximumSources { retired.removeFirst() }

@@ -16,8 +16,7 @@ struct TrackCounter: Sendable {
   private var codec: Codec?
   private var log = GapLog()
   private var first: Duration?
-  private var last = Duration.zero
-  private var frameDuration = Duration.milliseconds(33)
+  private var spacing = FrameSpacing()
   /// When the last received frame ends; generated packets do not count.
   private var cameUntil: Duration?
   /// How much audio the recorder has generated since then.
@@ -89,10 +88,8 @@ struct TrackCounter: Sendable {
   mutating func count(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
     findGap(before: timestamped)
-    if first != nil, frame.gap == nil, timestamped.standstill == .zero, timestamped.pause == nil {
-      frameDuration = min(timestamped.position - last, .seconds(1))
-    }
-    advance(to: timestamped, length: frameDuration)
+    spacing.add(timestamped)
+    advance(to: timestamped, length: spacing.duration)
     if let hidden = frame.header.video?.hiddenLayers, hidden > 0 {
       track.hiddenLayers = (track.hiddenLayers ?? 0) + UInt64(hidden)
     }
@@ -141,15 +138,16 @@ struct TrackCounter: Sendable {
 
   private mutating func advance(to timestamped: TimestampedFrame, length: Duration) {
     first = first ?? timestamped.position
-    last = timestamped.position
     end = max(end, timestamped.position + length)
     track.frames += 1
-    if timestamped.repair == nil { cameUntil = timestamped.position + length }
+    guard timestamped.repair == nil else { return }
+    let frameEnd = timestamped.position + length
+    cameUntil = timestamped.frame.isReordered ? max(cameUntil ?? frameEnd, frameEnd) : frameEnd
   }
 
   /// A hole without a known reason is listed when it is longer than this.
   private var minimumHole: Duration {
-    track.kind == MediaKind.audio.rawValue ? Self.minimumSilence : max(Self.minimumPause, frameDuration * 3)
+    track.kind == MediaKind.audio.rawValue ? Self.minimumSilence : max(Self.minimumPause, spacing.duration * 3)
   }
 
   /// Lists the pause before a frame, and what was missing before the pause.
@@ -165,7 +163,7 @@ struct TrackCounter: Sendable {
     var gap = pause.lost
     var start = min(cameUntil, position)
     let began = min(max(start, position - pause.start), position)
-    if began - start > (pause.before == nil ? minimumHole : frameDuration) {
+    if began - start > (pause.before == nil ? minimumHole : spacing.duration) {
       let isSilence = wasSilent && pause.before == nil
       log.add(pause.before ?? MediaGap(isSilence ? .dtx : .senderPaused), start: start, duration: began - start)
       start = began
@@ -185,7 +183,12 @@ struct TrackCounter: Sendable {
       let gap = timestamped.frame.gap
       begin = list(pause, before: timestamped.position, hasGap: gap != nil && gap?.reason != .recoveredLate)
     }
-    var hole = timestamped.position - begin
+    // Between a frame and what came before it, others that are shown before it may follow.
+    var hole = max(.zero, timestamped.position - begin - spacing.reordering)
+    if timestamped.frame.isReordered, let before = spacing.position(before: timestamped.position) {
+      begin = min(before + spacing.duration, timestamped.position)
+      hole = timestamped.position - begin
+    }
     let standstill = min(timestamped.standstill, hole)
     // A reason that names the sender's pause already names all of it.
     if standstill > .zero,
@@ -204,7 +207,7 @@ struct TrackCounter: Sendable {
     } else if timestamped.frame.codec.kind == .audio {
       guard hole > Self.minimumSilence else { return }
       log.add(MediaGap(wasSilent ? .dtx : .senderPaused), start: begin, duration: hole)
-    } else if hole > max(Self.minimumPause, frameDuration * 3) {
+    } else if hole > max(Self.minimumPause, spacing.duration * 3) {
       log.add(MediaGap(.senderPaused), start: begin, duration: hole)
     }
   }

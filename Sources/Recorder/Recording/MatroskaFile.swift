@@ -12,9 +12,8 @@ final class MatroskaFile: OutputContainer {
   /// Whether the header is queued; it is queued together with the first cluster.
   private var hasBegun = false
   private var writtenFrames = WrittenFrameTracker()
-  /// The position of the last video frame, and its assumed duration, which is that of the frame before it.
-  private var lastVideoFrame: Duration?
-  private var frameDuration = Duration.milliseconds(33)
+  /// The assumed duration of the last video frame, which is that of the frame before it.
+  private var spacing = FrameSpacing()
   /// When the oldest frame arrived that no write contains.
   private var oldestArrival: MonotonicInstant?
 
@@ -67,6 +66,7 @@ final class MatroskaFile: OutputContainer {
           video: MatroskaHeader.Video(codec: frame.codec, size: size, codecPrivate: codecPrivate))
       }
       block.isShown = frame.header.video?.isShown ?? true
+      block.isReordered = frame.isReordered
     case .audio:
       guard let audio = frame.header.audio else { return }
       heading = writer.declare(audio: MatroskaHeader.Audio(codec: frame.codec, channels: audio.channels))
@@ -113,11 +113,8 @@ final class MatroskaFile: OutputContainer {
   /// - Parameter length: the playing time of audio; nil for video.
   private func note(_ timestamped: TimestampedFrame, length: Duration?) {
     if let length { return writtenFrames.add(at: timestamped.position, length: length) }
-    if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero, timestamped.pause == nil {
-      frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
-    }
-    lastVideoFrame = timestamped.position
-    writtenFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
+    spacing.add(timestamped)
+    writtenFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: spacing.duration)
   }
 
   /// Queues writes.
