@@ -44,8 +44,8 @@ package final class VideoDecoder {
   /// A decoder of this process.
   private static func local(_ codec: Codec) throws(CodecError) -> Decoder {
     switch codec.properties.decoder {
-    case .vp8: .vp8(try VP8Decoder())
-    case .vp9: .vp9(try VP9Decoder())
+    case .libvpxVP8: .vp8(try VP8Decoder())
+    case .libvpxVP9: .vp9(try VP9Decoder())
     case .libopus, .muLaw, .aLaw, .worker, nil:
       throw CodecError("start a decoder", "\(codec.properties.name) is not decoded in this process")
     }

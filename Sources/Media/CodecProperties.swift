@@ -42,7 +42,7 @@ package struct CodecProperties: Sendable {
     /// The table of the µ-law, and that of the A-law (ITU-T G.711).
     case muLaw, aLaw
     /// libvpx for VP8, and for VP9.
-    case vp8, vp9
+    case libvpxVP8, libvpxVP9
     /// A process of `chatbot-media`, which encodes H.264.
     case worker
   }
@@ -77,7 +77,8 @@ package struct CodecProperties: Sendable {
     formats: [Format(96, retransmission: 97)], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80",
-    bitstream: VP8Bitstream.self, decoder: .vp8, encoder: .vp8, canReorderFrames: false, isAllowedInWebM: true)
+    bitstream: VP8Bitstream.self, decoder: .libvpxVP8, encoder: .libvpxVP8, canReorderFrames: false,
+    isAllowedInWebM: true)
 
   /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
   private static let vp9 = CodecProperties(
@@ -85,7 +86,8 @@ package struct CodecProperties: Sendable {
     formats: [Format(98, retransmission: 99, "profile-id=0")], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: ("profile-id", "0"), stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90",
-    bitstream: VP9Bitstream.self, decoder: .vp9, encoder: .vp9, canReorderFrames: false, isAllowedInWebM: true)
+    bitstream: VP9Bitstream.self, decoder: .libvpxVP9, encoder: .libvpxVP9, canReorderFrames: false,
+    isAllowedInWebM: true)
 
   /// AV1: "RTP Payload Format For AV1", 7 (SDP). Profile 0 is main: 8 or 10 bits, 4:2:0. Level and tier need not agree.
   private static let av1 = CodecProperties(
@@ -95,10 +97,13 @@ package struct CodecProperties: Sendable {
     profile: ("profile", "0"), stereoParameter: nil, matroskaID: "V_AV1", fourCC: "AV01",
     bitstream: AV1Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: false, isAllowedInWebM: true)
 
-  /// H.265: RFC 7798, 7.1. Main profile, with level 6.
+  /// H.265: RFC 7798, 7.1. Main and main 10 profile, each with level 6.
   private static let h265 = CodecProperties(
     name: "H.265", encodingName: "H265", sampleRate: nil, channels: nil,
-    formats: [Format(118, retransmission: 119, "level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST")],
+    formats: [
+      Format(118, retransmission: 119, "level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST"),
+      Format(120, retransmission: 121, "level-id=180;profile-id=2;tier-flag=0;tx-mode=SRST"),
+    ],
     redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: nil, stereoParameter: nil, matroskaID: "V_MPEGH/ISO/HEVC", fourCC: nil,
     bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, ffmpegName: "hevc")

@@ -113,6 +113,9 @@ package struct VideoHeader: Sendable, Hashable {
   package let isKeyframe: Bool
   /// Whether the frame is shown, or is only a reference for later ones.
   package let isShown: Bool
+  /// Whether the frame follows a keyframe in decoding but refers to frames before it, so that it cannot be decoded if decoding begins
+  /// with the keyframe: a picture of H.265 that is called RASL.
+  package let isSkippedLeading: Bool
   /// The number of its layer frames that the receiver marked as not shown, at most 255.
   package let hiddenLayers: UInt8
   /// Width and height, 0 if the frame does not tell them.
@@ -123,7 +126,10 @@ package struct VideoHeader: Sendable, Hashable {
   package var size: VideoSize? { width == 0 ? nil : VideoSize(width: Int(width), height: Int(height)) }
 
   /// - Parameter size: in pixels; nil if the frame does not tell it.
-  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, hiddenLayers: Int = 0) {
+  package init(
+    isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, isSkippedLeading: Bool = false, hiddenLayers: Int = 0
+  ) {
+    self.isSkippedLeading = isSkippedLeading
     self.hiddenLayers = UInt8(clamping: hiddenLayers)
     self.isKeyframe = isKeyframe
     self.isShown = isShown

@@ -46,7 +46,9 @@ package struct HEVCDecoderConfiguration: Sendable, Hashable {
   {
     guard (1...maximumCounts.videos).contains(videos.count), (1...maximumCounts.sequences).contains(sequences.count),
       (1...maximumCounts.pictures).contains(pictures.count),
-      (videos + sequences + pictures).allSatisfy({ $0.readableBytes <= H265ParameterSets.maximumBytes })
+      (videos + sequences + pictures).allSatisfy({
+        (H265NALUnit.headerSize...H265ParameterSets.maximumBytes).contains($0.readableBytes)
+      })
     else { return nil }
     return try? H265SequenceParameterSet(parsing: sequences[0])
   }

@@ -18,7 +18,7 @@ final class WorkerVideoDecoder {
 
   /// - Parameter isReplaceable: whether this process decodes the codec as well.
   init(_ codec: Codec, _ mediaCodec: MediaCodec, isReplaceable: Bool = false, in worker: MediaWorker) {
-    statesSizes = codec.properties.decoder == .vp9
+    statesSizes = codec.properties.decoder == .libvpxVP9
     self.codec = codec
     decoder = StreamDecoder(mediaCodec, isReplaceable: isReplaceable, in: worker)
   }

@@ -7,7 +7,7 @@ package enum H265Bitstream: VideoBitstream {
     guard let header = try? H265FrameHeader(parsing: frame) else { return nil }
     return VideoHeader(
       isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: $0.width, height: $0.height) },
-      isShown: header.picture?.isShown ?? true)
+      isShown: header.picture?.isShown ?? true, isSkippedLeading: header.isSkippedLeading)
   }
 
   package static func obstacle(toSending keyframe: ByteBuffer) -> String? {

@@ -12,7 +12,7 @@ package struct MediaFormat: Sendable, Hashable {
   /// The profile, level and packetization mode of H.264, and what corresponds to them of other codecs; nil for those that have none. In what
   /// was negotiated they are those that we state.
   package var parameters: CodecParameters?
-  /// The parameter sets of H.264, each a NAL unit, that the remote side states in `sprop-parameter-sets` (RFC 6184, 8.1). At most 32
+  /// The parameter sets of H.264 or H.265, each a NAL unit, that the remote side states (RFC 6184, 8.1; RFC 7798, 7.1). At most 32
   /// of 1 KiB; those in the stream count more.
   package var parameterSets: [ByteBuffer] = []
 
@@ -30,9 +30,7 @@ package struct MediaFormat: Sendable, Hashable {
   package func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType == retransmissionPayloadType }
 
   /// The parameters of H.264; nil for other codecs.
-  package var h264: H264Parameters? {
-    if case .h264(let parameters) = parameters { parameters } else { nil }
-  }
+  package var h264: H264Parameters? { parameters.flatMap(\.h264) }
 
   /// Returns whether two formats can stand for each other: they have one codec, and parameters that can.
   func isSame(as other: MediaFormat) -> Bool {

@@ -47,7 +47,7 @@ extension Codec {
     guard CodecParameters.belong(to: self) else { return media }
     guard let parameters = CodecParameters(self, format.parameters), parameters.isSupported else { return nil }
     media.parameters = parameters
-    media.parameterSets = format.parameters.parameterSets.map { ByteBuffer(bytes: $0) }
+    media.parameterSets = CodecParameters.parameterSets(self, format.parameters).map { ByteBuffer(bytes: $0) }
     return media
   }
 

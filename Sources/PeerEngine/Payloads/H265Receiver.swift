@@ -56,7 +56,10 @@ package struct H265Receiver: VideoReceiver {
     return .frame(
       PayloadReader.Frame(
         payload: frame.payload,
-        header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size, isShown: frame.dependency.isShown)),
+        header: .video(
+          VideoHeader(
+            isKeyframe: isKeyframe, size: frame.size, isShown: frame.dependency.isShown,
+            isSkippedLeading: frame.dependency.type.isSkippedLeading)),
         isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
   }
 
@@ -70,7 +73,8 @@ package struct H265Receiver: VideoReceiver {
 
   /// Returns what is known of a keyframe that a payload begins; nil if it begins none.
   ///
-  /// A keyframe begins with its parameter sets, which tell its size; or with its first slice, if the sender does not repeat them.
+  /// A keyframe begins with its parameter sets, the video parameter set first, and that of the sequence tells its size; or with its first
+  /// slice, if the sender does not repeat them. A delimiter in front of them is a packet of its own, or begins an aggregation packet.
   package static func keyframeStart(in payload: ByteBuffer) -> PayloadReader.KeyframeStart? {
     // Nine packets in ten are decided by their first bytes.
     let start = payload.readerIndex
@@ -78,8 +82,8 @@ package struct H265Receiver: VideoReceiver {
     let type = H265NALUnit.Kind(header: header)
     if type.isKeyframe { return third & 0x80 != 0 ? .init(size: nil) : nil }
     switch type.rawValue {
-    case 32: return .init(size: nil)
-    case 33: return keyframeStart(withSequence: payload)
+    case 32: return .init(size: nil, isFirst: true)
+    case 33: return keyframeStart(withSequence: payload, isFirst: false)
     case 49:
       // The first fragment of the first slice of a keyframe.
       guard third & 0x80 != 0, H265NALUnit.Kind(rawValue: third).isKeyframe,
@@ -91,18 +95,21 @@ package struct H265Receiver: VideoReceiver {
     }
     guard case .aggregation(let units)? = try? H265Payload(parsing: payload) else { return nil }
     for unit in units {
-      if unit.type == .sequenceParameterSet { return keyframeStart(withSequence: unit.bytes) }
+      if unit.type == .sequenceParameterSet {
+        return keyframeStart(withSequence: unit.bytes, isFirst: startsFrame(units[0]))
+      }
       if unit.type.isKeyframe { return .init(size: nil) }
     }
     return nil
   }
 
-  private static func keyframeStart(withSequence unit: ByteBuffer) -> PayloadReader.KeyframeStart? {
+  private static func keyframeStart(withSequence unit: ByteBuffer, isFirst: Bool) -> PayloadReader.KeyframeStart? {
     let limit = H265FrameAssembler.maximumSide
     guard let parameters = try? H265SequenceParameterSet(parsing: unit), parameters.codedSize.width <= limit,
       parameters.codedSize.height <= limit
     else { return nil }
-    return .init(size: VideoSize(width: parameters.size.width, height: parameters.size.height))
+    return .init(
+      size: VideoSize(width: parameters.size.width, height: parameters.size.height), isFirst: isFirst)
   }
 
   /// Returns whether a payload begins a frame of any kind. A slice of a keyframe does not: its parameter sets usually precede it.

@@ -44,9 +44,13 @@ package struct PayloadReader: Sendable {
   package struct KeyframeStart: Sendable, Hashable {
     /// The frame size; nil if the payload does not tell it.
     package var size: VideoSize?
+    /// Whether no packet of the keyframe precedes this one.
+    package var isFirst: Bool
 
-    package init(size: VideoSize?) {
+    /// - Parameter isFirst: by default, a payload that tells the size is the first one.
+    package init(size: VideoSize?, isFirst: Bool? = nil) {
       self.size = size
+      self.isFirst = isFirst ?? (size != nil)
     }
   }
 

@@ -315,7 +315,7 @@ package struct ReceivedSource: Sendable {
         isSame ? min(lastKeyframeStart ?? sequence, sequence) : max(lastKeyframeStart ?? sequence, sequence)
       keyframeTimestamp = packet.timestamp
       // Before a slice, parameter sets may still be on their way.
-      if sequence == buffer.next, start.size != nil { frontStartsKeyframe = true }
+      if sequence == buffer.next, start.isFirst { frontStartsKeyframe = true }
     }
     guard holdsUntil != nil, sequence == buffer.next, nack.configuration.supportsNack,
       !PayloadReader.startsFrame(packet.payload, of: codec)

@@ -14,6 +14,8 @@ final class MatroskaFile: OutputContainer {
   private var writtenFrames = WrittenFrameTracker()
   /// The assumed duration of the last video frame, which is that of the frame before it.
   private var spacing = FrameSpacing()
+  /// Whether frames are left out that refer to those before the last keyframe, because the file begins with it.
+  private var skipsLeading = false
   /// When the oldest frame arrived that no write contains.
   private var oldestArrival: MonotonicInstant?
 
@@ -54,6 +56,10 @@ final class MatroskaFile: OutputContainer {
 
   func add(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
+    if frame.codec.kind == .video {
+      if frame.isKeyframe { skipsLeading = !writer.hasVideo }
+      if skipsLeading, frame.header.video?.isSkippedLeading ?? false { return }
+    }
     var block = MatroskaBlock(
       kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,
       payload: frame.payload)
