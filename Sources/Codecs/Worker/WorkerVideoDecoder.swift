@@ -45,7 +45,9 @@ final class WorkerVideoDecoder {
   ) throws(CodecError) {
     decoded = nil
     guard let size = try decode(frame, time: time, wantsOutput: true) else { return }
-    try pass(size, time, each: body) { video throws(CodecError) in video.hasMore ? try self.next(isAtEnd: false) : nil }
+    try pass(size, time, each: body) { video throws(CodecError) in
+      try video.hasMore ? self.next(isAtEnd: false) : nil
+    }
   }
 
   /// Passes the images to `body` that the decoder keeps. It then starts again with a keyframe.
