@@ -31,6 +31,8 @@ package struct CodecProperties: Sendable {
   package let encoder: Library?
   /// Whether frames of a stream may be stored in another order than that in which they are shown.
   package let canReorderFrames: Bool
+  /// Whether receivers cannot be expected to decode the codec, so that a file is sent in it only if its name is given.
+  package var isRarelyDecoded = false
   /// Whether WebM allows the codec, not only Matroska.
   package var isAllowedInWebM = false
   /// The codec's name in FFmpeg; nil if it is that of ours.
@@ -106,7 +108,7 @@ package struct CodecProperties: Sendable {
     ],
     redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: nil, stereoParameter: nil, matroskaID: "V_MPEGH/ISO/HEVC", fourCC: nil,
-    bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, ffmpegName: "hevc")
+    bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, isRarelyDecoded: true, ffmpegName: "hevc")
 
   /// H.264: RFC 6184, 8.1. Constrained baseline, main and constrained high profile, each with level 5.2.
   private static let h264 = CodecProperties(

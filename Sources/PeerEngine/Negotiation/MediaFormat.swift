@@ -30,7 +30,7 @@ package struct MediaFormat: Sendable, Hashable {
   package func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType == retransmissionPayloadType }
 
   /// The parameters of H.264; nil for other codecs.
-  package var h264: H264Parameters? { parameters.flatMap(\.h264) }
+  package var h264: H264Parameters? { parameters?.ofH264 }
 
   /// Returns whether two formats can stand for each other: they have one codec, and parameters that can.
   func isSame(as other: MediaFormat) -> Bool {
