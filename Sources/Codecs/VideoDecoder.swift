@@ -1,3 +1,4 @@
+import Bitstream
 package import Media
 import MediaMessages
 package import MediaWorker
@@ -23,17 +24,20 @@ package final class VideoDecoder {
   /// - Parameters:
   ///   - worker: that of the participant whose stream it is; nil for one of its own.
   ///   - prefersWorker: whether the worker also decodes VP8 and VP9. Where there is none, or where others need it, they are decoded in this
-  ///     process from a keyframe on.
-  package init(_ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false) throws(CodecError) {
+  ///     process from a keyframe on, if it may.
+  ///   - decodesHere: whether this process may decode in place of a worker.
+  package init(
+    _ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false, decodesHere: Bool = true
+  ) throws(CodecError) {
     self.codec = codec
     let worker = worker ?? MediaWorker()
     switch codec {
     case .vp8 where prefersWorker:
-      decoder = .worker(WorkerVideoDecoder(codec, .vp8, isReplaceable: true, in: worker))
-      replaceable = worker
+      decoder = .worker(WorkerVideoDecoder(codec, .vp8, isReplaceable: decodesHere, in: worker))
+      replaceable = decodesHere ? worker : nil
     case .vp9 where prefersWorker:
-      decoder = .worker(WorkerVideoDecoder(codec, .vp9, isReplaceable: true, statesSizes: true, in: worker))
-      replaceable = worker
+      decoder = .worker(WorkerVideoDecoder(codec, .vp9, isReplaceable: decodesHere, statesSizes: true, in: worker))
+      replaceable = decodesHere ? worker : nil
     case .vp8, .vp9: decoder = try Self.local(codec)
     case .h264: decoder = .worker(WorkerVideoDecoder(codec, .h264, in: worker))
     case .opus, .g722, .pcmu, .pcma: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
@@ -53,6 +57,15 @@ package final class VideoDecoder {
   /// Whether frames fail up to the next keyframe, and could be decoded from there on.
   package var lacksKeyframe: Bool {
     if case .worker(let decoder) = decoder { decoder.lacksKeyframe } else { false }
+  }
+
+  /// Whether a frame may be decoded without an error although one that it refers to was refused. The decoders of VP8 and VP9 refuse such
+  /// frames themselves.
+  ///
+  /// - Parameter frame: the frame that was refused.
+  package static func hidesLoss(of frame: ByteBuffer, _ codec: Codec) -> Bool {
+    // What cannot be parsed may have been a reference.
+    codec == .h264 && (try? H264FrameHeader(parsing: frame))?.isReference ?? true
   }
 
   /// Whether frames of a size are decoded; also true of nil, for a frame that states none.
