@@ -133,12 +133,12 @@ final class WorkerVideoDecoder {
 }
 
 extension CodecError {
-  init(_ action: String, worker error: MediaWorkerError) {
-    let isUnavailable =
-      switch error {
-      case .unavailable: true
-      case .ended, .refused: false
-      }
-    self.init(action, error.description, isUnavailable: isUnavailable)
+  /// - Parameter process: what ends where the worker does.
+  init(_ action: String, worker error: MediaWorkerError, process: String = "decoding process") {
+    switch error {
+    case .unavailable(let reason): self.init(action, reason, isUnavailable: true)
+    case .ended(let reason): self.init(action, "the \(process) \(reason)")
+    case .refused(let reason): self.init(action, reason)
+    }
   }
 }
