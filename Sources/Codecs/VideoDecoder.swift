@@ -1,4 +1,3 @@
-import Bitstream
 package import Media
 import MediaMessages
 package import MediaWorker
@@ -66,12 +65,7 @@ package final class VideoDecoder {
   ///
   /// - Parameter frame: the frame that was refused.
   package static func hidesLoss(of frame: ByteBuffer, _ codec: Codec) -> Bool {
-    switch codec.video {
-    // What cannot be parsed may have been a reference.
-    case .h264: (try? H264FrameHeader(parsing: frame))?.isReference ?? true
-    case .h265: true
-    case .vp8, .vp9, .av1, nil: false
-    }
+    codec.properties.bitstream?.hidesLoss(of: frame) ?? false
   }
 
   /// Whether frames of a size are decoded; also true of nil, for a frame that states none.
