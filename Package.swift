@@ -320,7 +320,8 @@ let package = Package(
       dependencies: ["Inspection", "CallCheck", "Codecs", "Media", "Recorder", byteBuffer],
       path: "Tests/InspectionTestSupport", swiftSettings: rules),
     .target(
-      name: "RecordedCalls", dependencies: ["Codecs", "Media", "Pattern", "Recorder", byteBuffer],
+      name: "RecordedCalls",
+      dependencies: ["Codecs", "Media", "MediaMessages", "MediaWorker", "Pattern", "Recorder", byteBuffer],
       path: "Tests/RecordedCalls", swiftSettings: rules),
     .target(
       name: "FuzzTargets",

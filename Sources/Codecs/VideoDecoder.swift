@@ -44,8 +44,8 @@ package final class VideoDecoder {
   /// A decoder of this process.
   private static func local(_ codec: Codec) throws(CodecError) -> Decoder {
     switch codec.properties.decoder {
-    case .vp8: .vp8(try VP8Decoder())
-    case .vp9: .vp9(try VP9Decoder())
+    case .libvpxVP8: .vp8(try VP8Decoder())
+    case .libvpxVP9: .vp9(try VP9Decoder())
     case .libopus, .muLaw, .aLaw, .worker, nil:
       throw CodecError("start a decoder", "\(codec.properties.name) is not decoded in this process")
     }
@@ -72,6 +72,27 @@ package final class VideoDecoder {
       case .worker(let decoder): try decoder.decode(frame, body)
       }
     }
+  }
+
+  /// Decodes one whole frame and passes to `body` all images that can be shown then, in the order of output, each with the time of its
+  /// frame. A decoder keeps the frames of a codec that reorders them, so an image may come with a later frame.
+  ///
+  /// - Parameter time: of the frame, in any unit.
+  package func decode(
+    _ frame: ByteBuffer, time: Int64, each body: (VideoFrameView, _ time: Int64) -> Void
+  ) throws(CodecError) {
+    _ = try decode(frame) { decoder throws(CodecError) -> Void? in
+      switch decoder {
+      case .vp8(let decoder): try decoder.decode(frame) { body($0, time) }
+      case .vp9(let decoder): try decoder.decode(frame) { body($0, time) }
+      case .worker(let decoder): try decoder.decode(frame, time: time, each: body)
+      }
+    }
+  }
+
+  /// Passes to `body` the images that the decoder keeps, as at the end of a stream. It then starts again with a keyframe.
+  package func drain(each body: (VideoFrameView, _ time: Int64) -> Void) throws(CodecError) {
+    if case .worker(let decoder) = decoder { try decoder.drain(each: body) }
   }
 
   /// Decodes one whole frame and returns its size only.

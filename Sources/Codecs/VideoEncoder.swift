@@ -51,8 +51,8 @@ package final class VideoEncoder {
   package init(_ codec: Codec, _ settings: Settings) throws(CodecError) {
     self.codec = codec
     switch codec.properties.encoder {
-    case .vp8: encoder = .vpx(try VP8Encoder(settings))
-    case .vp9: encoder = .vpx(try VP9Encoder(settings))
+    case .libvpxVP8: encoder = .vpx(try VP8Encoder(settings))
+    case .libvpxVP9: encoder = .vpx(try VP9Encoder(settings))
     case .worker: encoder = .h264(try H264Encoder(settings))
     case .libopus, .muLaw, .aLaw, nil:
       let reason = codec.kind == .video ? "is not encoded live" : "is audio"

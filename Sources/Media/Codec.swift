@@ -73,7 +73,7 @@ extension Codec {
   package var needsWorker: Bool { properties.decoder == nil }
 
   /// Whether frames of a stream may be stored in another order than that in which they are shown.
-  package var canReorderFrames: Bool { properties.canReorderFrames }
+  package var canReorderFrames: Bool { kind == .video && properties.canReorderFrames }
 }
 
 /// Whether a track is audio or video.

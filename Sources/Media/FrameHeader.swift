@@ -23,6 +23,12 @@ package enum FrameHeader: Sendable, Hashable {
     codec.properties.bitstream?.obstacle(toSending: payload)
   }
 
+  /// Returns the maximum number of frames that precede one in decoding and follow it in output, according to the parameter sets of a
+  /// keyframe; nil if they do not tell it.
+  package static func reorderedFrames(keyframe payload: ByteBuffer, of codec: Codec) -> Int? {
+    codec.properties.bitstream.flatMap { $0.reorderedFrames(keyframe: payload) }
+  }
+
   /// Why frames that a receiver must show in another order are not sent, as a clause.
   package static let reordering = "its frames are not stored in the order in which they are shown (B-frames)"
 

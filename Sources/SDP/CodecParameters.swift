@@ -5,6 +5,14 @@ package enum CodecParameters: Sendable, Hashable {
   case h264(H264Parameters)
   case h265(H265Parameters)
 
+  /// The parameters of H.264; nil for another codec.
+  package var ofH264: H264Parameters? {
+    switch self {
+    case .h264(let parameters): parameters
+    case .h265: nil
+    }
+  }
+
   /// Whether the formats of a codec have such parameters.
   package static func belong(to codec: Codec) -> Bool {
     switch codec.video {

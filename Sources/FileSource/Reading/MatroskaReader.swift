@@ -15,6 +15,8 @@ final class MatroskaReader: ContainerReader {
   private var codecDelay: UInt64 = 0
   /// Converts the frames of the selected track; nil if they need no conversion.
   private var framing: (any VideoFraming)?
+  /// How the frames of the selected track are turned before they are shown.
+  private(set) var orientation = VideoOrientation.upright
 
   /// Reads up to the first cluster.
   init(_ file: OpenFile) throws(MediaFile.ReadError) {
@@ -43,6 +45,7 @@ final class MatroskaReader: ContainerReader {
   func select(_ track: MatroskaTrack) {
     codecDelay = track.codecDelay
     framing = track.framing
+    orientation = track.orientation
     cwebm_select(handle, track.number)
   }
 

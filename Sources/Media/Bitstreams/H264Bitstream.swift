@@ -28,6 +28,10 @@ package enum H264Bitstream: VideoBitstream {
       pictureParameterSets: Array(all.pictureParameterSets.prefix(1)))?.encoded
   }
 
+  package static func reorderedFrames(keyframe: ByteBuffer) -> Int? {
+    AVCDecoderConfiguration(keyframe: keyframe)?.parameters.reorderedFrames
+  }
+
   package static var needsCodecPrivate: Bool { true }
 
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? {

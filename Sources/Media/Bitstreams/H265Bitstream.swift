@@ -33,6 +33,10 @@ package enum H265Bitstream: VideoBitstream {
     return first.flatMap { $0.readableBytes <= maximumLength ? $0 : nil }
   }
 
+  package static func reorderedFrames(keyframe: ByteBuffer) -> Int? {
+    HEVCDecoderConfiguration(keyframe: keyframe)?.parameters.reorderedFrames
+  }
+
   package static var needsCodecPrivate: Bool { true }
 
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? {

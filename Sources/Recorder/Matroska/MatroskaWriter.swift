@@ -9,6 +9,8 @@ package import NIOCore
 package struct MatroskaWriter: Sendable {
   /// The maximum length of a cluster in milliseconds.
   static let maximumClusterDuration: Int64 = 1_000
+  /// How long a file's first video frame is assumed to be shown, in milliseconds.
+  static let usualLength: Int64 = 33
   /// The number of bytes after which a cluster ends, regardless of its length.
   private static let maximumClusterBytes = 4 << 20
 
@@ -45,7 +47,7 @@ package struct MatroskaWriter: Sendable {
   private var end = MatroskaHeader.length
   private var isLayoutChosen = false
   private var lastAudioTime: Int64?
-  private var videoTimes = VideoBlockTimes()
+  private var videoTimes = LastFrameEnd(length: usualLength, maximum: maximumClusterDuration)
   /// The end of the last audio packet, in milliseconds.
   private var audioEnd: Int64 = 0
   /// Bytes of frames that no write contains yet.
@@ -77,6 +79,9 @@ package struct MatroskaWriter: Sendable {
   /// Whether the video track is described, so that it needs no codec's private data any more.
   package var hasVideo: Bool { header.video != nil }
 
+  /// How a player turns the frames; nil while there is no video.
+  package var orientation: VideoOrientation? { header.video?.orientation }
+
   /// Whether frames of a codec can be in the file: a track has one codec, and the type of the file allows it.
   package func accepts(_ codec: Codec) -> Bool {
     let known = codec.kind == .video ? header.video?.codec : header.audio?.codec
@@ -96,21 +101,26 @@ package struct MatroskaWriter: Sendable {
     isLayoutChosen = true
     if let video = header.video {
       header.layout.video = MatroskaHeader.entryLength(of: video)
-    } else if header.documentType == .matroska, !isAudioOnly {
-      header.layout = .maximum
+    } else if !isAudioOnly {
+      header.layout = header.documentType == .matroska ? .maximum : .maximumOfWebM
     }
     end = header.length
   }
 
-  /// Declares the video track, or a frame size; the header states the largest. The codec's private data stays that of the first
-  /// frame.
+  /// Declares the video track, or a frame size; the header states the largest. The codec's private data and the orientation stay those of
+  /// the first frame.
   package mutating func declare(video: MatroskaHeader.Video) -> [FileWrite] {
     let known = header.video
     header.video = MatroskaHeader.Video(
       codec: video.codec,
       size: VideoSize(
         width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)),
-      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate)
+      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate,
+      orientation: known?.orientation ?? video.orientation)
+    // Each keyframe has what is in the private data, too.
+    if isLayoutChosen, known == nil, MatroskaHeader.entryLength(of: header.video ?? video) > header.layout.video {
+      header.video?.codecPrivate = nil
+    }
     return header.video == known ? [] : headerWrites()
   }
 

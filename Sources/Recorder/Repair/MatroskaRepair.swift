@@ -14,7 +14,7 @@ package struct MatroskaRepair {
   private let header: MatroskaHeader
   /// Whether there is no video, so that each cluster is a cue point.
   private let isAudioOnly: Bool
-  private var videoTimes = VideoBlockTimes()
+  private var videoTimes = Self.newTimes(length: MatroskaWriter.usualLength)
   private let mayReorder: Bool
   private var end: Int64 = 0
   private var writtenFrames = WrittenFrameCounts()
@@ -254,7 +254,7 @@ package struct MatroskaRepair {
       if end == endBefore { end = videoTimes.end } else { end = max(end, videoTimes.end) }
       writtenFrames.add(
         isKeyframe: block.isKeyframe, start: .milliseconds(time),
-        end: .milliseconds(time + videoTimes.frameLength))
+        end: .milliseconds(time + videoTimes.length))
       if block.isKeyframe {
         cues.add(MatroskaCues.CuePoint(time: time, cluster: cluster.position - MatroskaHeader.segmentStart))
       }
@@ -268,9 +268,13 @@ package struct MatroskaRepair {
     }
   }
 
+  private static func newTimes(length: Int64) -> LastFrameEnd {
+    LastFrameEnd(length: length, maximum: MatroskaWriter.maximumClusterDuration)
+  }
+
   private mutating func forgetTimes(after time: Int64) {
     searched += 1
-    (end, videoTimes, lastAudio) = (time, VideoBlockTimes(frameLength: videoTimes.frameLength), nil)
+    (end, videoTimes, lastAudio) = (time, Self.newTimes(length: videoTimes.length), nil)
     writtenFrames.end = min(writtenFrames.end, .milliseconds(time))
     writtenPackets.end = min(writtenPackets.end, .milliseconds(time))
     cues.remove(after: time)

@@ -130,7 +130,8 @@ struct AV1ReceiverTests {
       let packetizer = AV1Packetizer(maximumPayloadSize: limit)
       let keyframe = packetizer.packetize(frame: frames[0][0])
       #expect(AV1Receiver.keyframeStart(in: keyframe[0])?.size == size)
-      #expect(keyframe.dropFirst().allSatisfy { AV1Receiver.keyframeStart(in: $0) == nil && !AV1Receiver.startsFrame($0) })
+      #expect(
+        keyframe.dropFirst().allSatisfy { AV1Receiver.keyframeStart(in: $0) == nil && !AV1Receiver.startsFrame($0) })
       for frame in [frames[0][1], frames[1][0]] {
         #expect(packetizer.packetize(frame: frame).allSatisfy { AV1Receiver.keyframeStart(in: $0) == nil })
       }
@@ -166,7 +167,8 @@ struct AV1ReceiverTests {
       }
       if Int.random(in: 0..<10, using: &generator) == 0 {
         packet.payload = ByteBuffer(
-          bytes: (0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) })
+          bytes: (0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)
+          })
       }
       if Int.random(in: 0..<10, using: &generator) == 0 {
         packet.dependencyDescriptor = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
