@@ -105,6 +105,12 @@ extension RecordedCall {
         "codecs", 0..<seconds, camera: SentVideo(changes: [.init(at: seconds / 2, codec: .h264, size: small)]),
         pattern: 3),
       RecordedUser(
+        "turned", 0..<seconds,
+        camera: SentVideo(changes: [
+          .init(at: seconds / 3, size: small, orientation: VideoOrientation(quarterTurns: 1)),
+          .init(at: seconds * 2 / 3, size: small, orientation: VideoOrientation(quarterTurns: 3, isMirrored: true)),
+        ]), pattern: 7),
+      RecordedUser(
         "h264", 0..<seconds, camera: SentVideo(.h264, changes: [.init(at: seconds / 2, codec: .h264, size: wide)]),
         microphone: SentAudio(.g722), pattern: 4, shift: shift(1)),
       RecordedUser(

@@ -110,6 +110,7 @@ package struct RecordedCall: Sendable {
         owner: user, stream: event.stream, codec: piece.codec,
         time: MediaTime(ticks: UserInCall.firstTicks + piece.ticks, rate: piece.codec.clockRate),
         payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size, arrival: arrival, gap: piece.gap)
+      frame.orientation = piece.orientation
       frame.isReordered = piece.isReordered
       return .frame(frame)
     case .report(let codec, let ticks):

@@ -68,6 +68,8 @@ final class StreamFrames {
   private var coming: ComingKeyframe?
   /// Pictures that a decoder returned before they are shown.
   private var later: [(shown: Int64, picture: StoredPicture)] = []
+  /// How the pictures that the decoder returns are turned, from the time on from which that applies.
+  private var turns: [(from: Int64, orientation: VideoOrientation)] = []
   /// The time of the last call.
   private var now = Int64.min
   /// Whether frames since the last keyframe must be read again, because they were not kept, or the decoder has forgotten them.
@@ -265,6 +267,7 @@ final class StreamFrames {
     mustReadAgain = false
     guard let current else { return }
     decoder = nil
+    turns.removeAll()
     later.removeAll()
     self.current?.isDrained = false
     // The frame that is due next has been read as well.
@@ -296,6 +299,7 @@ final class StreamFrames {
     do throws(CodecError) {
       let decoder = try decoder(for: due.frame.codec)
       if due.time >= countsFrom { decodedFrames += 1 }
+      note(due.frame.content.orientation, from: due.shown)
       try decoder.decode(due.frame.content.payload, time: due.shown) { show($0, at: $1) }
       endLoss(at: due.time)
     } catch {
@@ -307,12 +311,21 @@ final class StreamFrames {
     }
   }
 
+  /// Notes how pictures are turned from a time on.
+  private func note(_ orientation: VideoOrientation, from shown: Int64) {
+    guard turns.last?.orientation != orientation else { return }
+    turns.append((shown, orientation))
+    // A decoder keeps no pictures of files before the last.
+    if turns.count > 2 { turns.removeFirst() }
+  }
+
   /// Takes a decoded picture, which is shown now or later.
   private func show(_ view: VideoFrameView, at shown: Int64) {
     guard shown >= pauseEnd else { return }
-    if shown <= now { return picture.store(view) }
+    let orientation = turns.last { $0.from <= shown }?.orientation ?? turns.first?.orientation ?? .upright
+    if shown <= now { return picture.store(view, turned: orientation) }
     let kept = StoredPicture()
-    kept.store(view)
+    kept.store(view, turned: orientation)
     later.append((shown, kept))
   }
 

@@ -22,6 +22,8 @@ final class MatroskaReader: ContainerReader {
   private let continuesAfterDamage: Bool
   /// The last frame, which is returned when what follows it could be read.
   private var waiting: ContainerFrame?
+  /// How the frames of the selected track are turned before they are shown.
+  private(set) var orientation = VideoOrientation.upright
 
   /// Reads up to the first cluster.
   init(_ file: OpenFile, continuesAfterDamage: Bool = false) throws(MediaFile.ReadError) {
@@ -55,6 +57,7 @@ final class MatroskaReader: ContainerReader {
   func select(_ track: MatroskaTrack) {
     codecDelay = track.codecDelay
     framing = track.framing
+    orientation = track.orientation
     cwebm_select(handle, track.number)
   }
 

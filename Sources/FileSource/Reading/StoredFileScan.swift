@@ -156,7 +156,7 @@ struct StoredFileScan {
     return StoredTrack(
       codec: codec, frames: survey.frames, keyframes: survey.keyframes,
       keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered,
-      obstacle: survey.obstacle ?? reader.obstacle, size: survey.size,
+      obstacle: survey.obstacle ?? reader.obstacle, size: survey.size, orientation: reader.orientation,
       channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }

@@ -63,6 +63,9 @@ package final class TrackReader {
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause.
   var obstacle: String? { container.obstacle }
 
+  /// How the frames of video are turned before they are shown.
+  package var orientation: VideoOrientation { container.orientation }
+
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
@@ -177,7 +180,7 @@ package final class TrackReader {
     lastStart = start
     return FileFrame(
       kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
-      size: header.video?.size)
+      orientation: container.orientation, size: header.video?.size)
   }
 }
 
@@ -190,6 +193,8 @@ package struct FileFrame: Sendable, Hashable {
   /// What the bitstream says about it.
   package var header: FrameHeader
   package var isKeyframe: Bool
+  /// How a video frame is turned before it is shown.
+  package var orientation: VideoOrientation
   /// The size of a video keyframe.
   package var size: VideoSize?
   /// Whether it is shown before an earlier frame, so that its time goes back.
@@ -199,8 +204,9 @@ package struct FileFrame: Sendable, Hashable {
 
   package init(
     kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,
-    size: VideoSize? = nil, isReordered: Bool = false
+    orientation: VideoOrientation = .upright, size: VideoSize? = nil, isReordered: Bool = false
   ) {
+    self.orientation = orientation
     self.isReordered = isReordered
     self.header = header
     self.kind = kind

@@ -12,6 +12,10 @@ package protocol VideoBitstream: Sendable {
   /// if the frame does not say them.
   static func profile(of keyframe: ByteBuffer) -> String?
 
+  /// Returns the value of the parameter that states the profile in a description (``CodecProperties/profile``); nil if a keyframe does not
+  /// tell it, or if the codec has one value only.
+  static func profileParameter(of keyframe: ByteBuffer) -> String?
+
   /// Returns the name of the codec with profile and level for a recording's manifest. By default that is ``profile(of:)``.
   ///
   /// - Parameter size: that of the keyframe.
@@ -46,6 +50,7 @@ package protocol VideoFraming: Sendable {
 extension VideoBitstream {
   package static func obstacle(toSending keyframe: ByteBuffer) -> String? { nil }
   package static func profile(of keyframe: ByteBuffer) -> String? { nil }
+  package static func profileParameter(of keyframe: ByteBuffer) -> String? { nil }
   package static func codecString(of keyframe: ByteBuffer, size: VideoSize?) -> String? { profile(of: keyframe) }
   package static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer? { nil }
   package static func reorderedFrames(keyframe: ByteBuffer) -> Int? { 0 }
