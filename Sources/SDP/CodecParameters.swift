@@ -6,7 +6,7 @@ package enum CodecParameters: Sendable, Hashable {
   case h265(H265Parameters)
 
   /// The parameters of H.264; nil for another codec.
-  package var h264: H264Parameters? {
+  package var ofH264: H264Parameters? {
     switch self {
     case .h264(let parameters): parameters
     case .h265: nil
