@@ -38,15 +38,6 @@ struct ReceivedOrientationTests {
     #expect(frames.map(\.orientation.isMirrored) == Self.expected.map { $0 == 180 })
   }
 
-  @Test("without markers a frame does not take the orientation of the next one, which ends it", arguments: [1, 3])
-  func unmarked(packets: Int) {
-    let frames = frames(packets: packets) { number, packets in
-      // The last frame has the marker, so that it ends.
-      if number < Self.stated.count - 1 { packets[packets.count - 1].marker = false }
-    }
-    #expect(frames.map(\.orientation.rotation) == Self.expected)
-  }
-
   @Test("packets that arrive in another order state the orientation of their frame")
   func reordered() {
     let frames = frames { number, packets in if number > 0 { packets.reverse() } }
