@@ -14,9 +14,9 @@ package struct CodecProperties: Sendable {
   package let redundancyPayloadType: UInt8?
   /// The values of `a=rtcp-fb` that we support (RFC 4585, 4.2).
   package let feedback: [String]
-  /// A parameter of `a=fmtp` and the only value of it that we support, which is also meant where the parameter is missing; nil if
-  /// every format with the name can be used.
-  package let profile: (name: String, value: String)?
+  /// The parameter of `a=fmtp` that states the profile, and the values of it that we support; the first one is meant where the parameter
+  /// is missing, and is the only one that we send. Nil if every format with the name can be used.
+  package let profile: (name: String, values: [String])?
   /// The parameter of `a=fmtp` by which we ask for stereo; nil if the codec has none.
   package let stereoParameter: String?
   /// The codec id of a Matroska or WebM track (RFC 9559, 5.1.4.1.21).
@@ -82,12 +82,14 @@ package struct CodecProperties: Sendable {
     bitstream: VP8Bitstream.self, decoder: .libvpxVP8, encoder: .libvpxVP8, canReorderFrames: false,
     isAllowedInWebM: true)
 
-  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
+  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0; profile 2 is 10 or 12 bits, 4:2:0.
   private static let vp9 = CodecProperties(
     name: "VP9", encodingName: "VP9", sampleRate: nil, channels: nil,
-    formats: [Format(98, retransmission: 99, "profile-id=0")], redundancyPayloadType: nil,
+    formats: [
+      Format(98, retransmission: 99, "profile-id=0"), Format(100, retransmission: 101, "profile-id=2"),
+    ], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: ("profile-id", "0"), stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90",
+    profile: ("profile-id", ["0", "2"]), stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90",
     bitstream: VP9Bitstream.self, decoder: .libvpxVP9, encoder: .libvpxVP9, canReorderFrames: false,
     isAllowedInWebM: true)
 
@@ -96,7 +98,7 @@ package struct CodecProperties: Sendable {
     name: "AV1", encodingName: "AV1", sampleRate: nil, channels: nil,
     formats: [Format(106, retransmission: 107, "level-idx=13;profile=0;tier=0")], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: ("profile", "0"), stereoParameter: nil, matroskaID: "V_AV1", fourCC: "AV01",
+    profile: ("profile", ["0"]), stereoParameter: nil, matroskaID: "V_AV1", fourCC: "AV01",
     bitstream: AV1Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: false, isAllowedInWebM: true)
 
   /// H.265: RFC 7798, 7.1. Main and main 10 profile, each with level 6.
@@ -108,7 +110,8 @@ package struct CodecProperties: Sendable {
     ],
     redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
     profile: nil, stereoParameter: nil, matroskaID: "V_MPEGH/ISO/HEVC", fourCC: nil,
-    bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, isRarelyDecoded: true, ffmpegName: "hevc")
+    bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, isRarelyDecoded: true,
+    ffmpegName: "hevc")
 
   /// H.264: RFC 6184, 8.1. Constrained baseline, main and constrained high profile, each with level 5.2.
   private static let h264 = CodecProperties(

@@ -20,6 +20,8 @@ public struct EncodedFrame: Sendable, Hashable {
   package private(set) var header: FrameHeader
   /// Whether it can be decoded without an earlier frame. Always true for audio.
   public var isKeyframe: Bool
+  /// How a video frame is turned before it is shown.
+  public var orientation = VideoOrientation.upright
   /// The size of a video keyframe; nil for every other frame.
   public var size: VideoSize?
   /// When its last packet arrived, or when a frame of a file was due.

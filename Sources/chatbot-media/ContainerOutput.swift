@@ -87,8 +87,9 @@ final class ContainerOutput {
         stream.pointee.avg_frame_rate = AVRational(num: unit.den, den: unit.num)
         stream.pointee.r_frame_rate = stream.pointee.avg_frame_rate
       }
-      if track.rotation != 0 {
-        let code = chatbot_av_set_rotation(stream, Int32(track.rotation), Int32(track.width), Int32(track.height))
+      if track.rotation != 0 || track.isMirrored {
+        let code = chatbot_av_set_orientation(
+          stream, Int32(track.rotation), track.isMirrored ? 1 : 0, Int32(track.width), Int32(track.height))
         if code < 0 { throw DecodingError(code) }
       }
       stream.pointee.disposition = AV_DISPOSITION_DEFAULT

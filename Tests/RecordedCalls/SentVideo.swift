@@ -7,12 +7,16 @@ package struct SentVideo: Sendable, Hashable {
     /// In seconds of the call.
     package var at: Double
     package var codec: Codec
+    /// As it is shown.
     package var size: VideoSize
+    /// How a receiver turns the frames.
+    package var orientation: VideoOrientation
 
-    package init(at: Double, codec: Codec = .vp8, size: VideoSize) {
+    package init(at: Double, codec: Codec = .vp8, size: VideoSize, orientation: VideoOrientation = .upright) {
       self.at = at
       self.codec = codec
       self.size = size
+      self.orientation = orientation
     }
   }
 

@@ -62,6 +62,10 @@ struct VideoJudge {
   private(set) var sizes: [VideoReport.Size] = []
   private(set) var sizeChanges = 0
   private var size: VideoSize?
+  /// Nil while all frames were upright.
+  private(set) var orientations: [VideoReport.Orientation]?
+  private var orientation = VideoOrientation.upright
+  private var firstSeen: Double?
   /// Frames that the decoder keeps, because others are shown before them.
   private var kept: [(number: Int64, frame: EncodedFrame, arrived: Double)] = []
   private var lastNumber: Int64 = 0
@@ -161,6 +165,7 @@ struct VideoJudge {
     var outcome = Outcome(seen: time, frame: frame, arrived: arrived)
     decoded += 1
     note(view.size, at: time)
+    note(frame.orientation, at: time)
     let analysis = contentDetector.analyze(view)
     brightness += analysis.brightness
     black.set(analysis.isBlack, at: time)
@@ -185,6 +190,15 @@ struct VideoJudge {
     if sizes.count < Self.maximumList {
       sizes.append(.init(time: roundedForReport(time), width: now.width, height: now.height))
     }
+  }
+
+  private mutating func note(_ now: VideoOrientation, at time: Double) {
+    let first = firstSeen ?? time
+    firstSeen = first
+    guard orientation != now else { return }
+    if orientations == nil { orientations = first < time ? [.init(orientation, at: first)] : [] }
+    orientation = now
+    if let listed = orientations, listed.count < Self.maximumList { orientations?.append(.init(now, at: time)) }
   }
 
   /// Records a size in which we sent the pattern.
@@ -264,4 +278,17 @@ struct VideoJudge {
   var blackIntervals: IntervalLog { black.log }
   var quality: PatternReport.FrameQuality? { likeness.quality }
   var meanBrightness: Double { brightness / Double(max(1, decoded)) }
+}
+
+extension VideoReport.Orientation {
+  fileprivate init(_ orientation: VideoOrientation, at time: Double) {
+    self.init(time: roundedForReport(time), rotation: orientation.rotation, mirrored: orientation.isMirrored)
+  }
+}
+
+extension VideoReport.Orientation: CustomStringConvertible {
+  /// A clause, for example `turned by 90°`.
+  public var description: String {
+    (VideoOrientation(rotation: rotation, isMirrored: mirrored) ?? .upright).description
+  }
 }

@@ -17,6 +17,8 @@ struct MatroskaTrack: Hashable {
   /// The codec delay in nanoseconds.
   var codecDelay: UInt64
   var channels: Int
+  /// How the frames of video are turned before they are shown.
+  var orientation: VideoOrientation
   var isEnabled: Bool
   var isCompressed: Bool
   var isEncrypted: Bool
@@ -29,9 +31,19 @@ struct MatroskaTrack: Hashable {
     frameInterval = track.default_duration
     codecDelay = track.codec_delay
     channels = Int(clamping: track.channels)
+    orientation = Self.orientation(roll: track.pose_roll, yaw: track.pose_yaw)
     isEnabled = track.is_enabled
     isCompressed = track.is_compressed
     isEncrypted = track.is_encrypted
+  }
+
+  /// Returns what a rectangular projection says (RFC 9559, 5.1.4.1.28.41): players mirror frames by a yaw of 180°, then turn them
+  /// counter-clockwise by the roll. Other angles are left out.
+  private static func orientation(roll: Double, yaw: Double) -> VideoOrientation {
+    guard abs(roll) <= 360, roll == roll.rounded() else { return .upright }
+    let isMirrored = abs(yaw) == 180
+    let clockwise = ((isMirrored ? Int(roll) : -Int(roll)) + 720) % 360
+    return VideoOrientation(rotation: clockwise, isMirrored: isMirrored) ?? .upright
   }
 
   /// Longer than any codec's name.

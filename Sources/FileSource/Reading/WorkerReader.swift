@@ -60,10 +60,18 @@ final class WorkerReader: ContainerReader {
     }
   }
 
+  var orientation: VideoOrientation { track.orientation }
+
   var obstacle: String? {
-    if track.isMirrored { return "it is shown mirrored" }
-    if track.rotation != 0 { return "it is shown turned by \(track.rotation)°" }
+    if orientation != .upright { return "it is shown \(orientation)" }
     return hasDiscardedFrames ? "its edit list leaves out frames that others depend on" : nil
+  }
+}
+
+extension FileDescription.Track {
+  /// How frames are turned before they are shown. The description mirrors them first.
+  package var orientation: VideoOrientation {
+    VideoOrientation(rotation: (isMirrored ? 360 - rotation : rotation) % 360, isMirrored: isMirrored) ?? .upright
   }
 }
 

@@ -143,6 +143,7 @@ package struct RecordedFrame {
       owner: stream.owner, stream: stream.number, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
       payload: content.payload, header: content.header, isKeyframe: content.isKeyframe, size: content.size,
       arrived: MonotonicInstant(arrival), gap: gap)
+    frame.orientation = content.orientation
     frame.isReordered = content.isReordered
     return frame
   }

@@ -46,7 +46,8 @@ struct CameraInputs {
     let storedVideo = options.audio == nil ? main.storedVideo : nil
     if main.video != nil, storedVideo == nil, options.videoCodec.properties.encoder == nil {
       throw LiveCamera.OpeningError(
-        "\(parts[0]) cannot be sent as \(options.videoCodec.properties.name): that is sent from files only, as they have it.")
+        "\(parts[0]) cannot be sent as \(options.videoCodec.properties.name): that is sent from files only, as they have it."
+      )
     }
     let fit = main.video.map { VideoScaling($0.size, wanted: options.size) }
     var evenRate = rate

@@ -12,7 +12,8 @@ package enum H265Bitstream: VideoBitstream {
 
   package static func obstacle(toSending keyframe: ByteBuffer) -> String? {
     guard let parameters = HEVCDecoderConfiguration(keyframe: keyframe)?.parameters else { return nil }
-    if parameters.bitDepth > 10 { return "its video has \(parameters.bitDepth) bits a sample" }
+    // Not every receiver of H.265 decodes Main 10.
+    if parameters.bitDepth > 8 { return "its video has \(parameters.bitDepth) bits a sample" }
     if parameters.chromaFormat != 1 { return "the colours of its video are not at half the width and height (4:2:0)" }
     return parameters.reorderedFrames > 0 ? FrameHeader.reordering : nil
   }
@@ -36,6 +37,8 @@ package enum H265Bitstream: VideoBitstream {
   package static func reorderedFrames(keyframe: ByteBuffer) -> Int? {
     HEVCDecoderConfiguration(keyframe: keyframe)?.parameters.reorderedFrames
   }
+
+  package static func hidesLoss(of frame: ByteBuffer) -> Bool { true }
 
   package static var needsCodecPrivate: Bool { true }
 

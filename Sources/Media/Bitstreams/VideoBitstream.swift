@@ -12,6 +12,10 @@ package protocol VideoBitstream: Sendable {
   /// if the frame does not say them.
   static func profile(of keyframe: ByteBuffer) -> String?
 
+  /// Returns the value of the parameter that states the profile in a description (``CodecProperties/profile``); nil if a keyframe does not
+  /// tell it, or if the codec has one value only.
+  static func profileParameter(of keyframe: ByteBuffer) -> String?
+
   /// Returns the name of the codec with profile and level for a recording's manifest. By default that is ``profile(of:)``.
   ///
   /// - Parameter size: that of the keyframe.
@@ -25,6 +29,9 @@ package protocol VideoBitstream: Sendable {
   /// Returns the maximum number of frames that precede one in decoding and follow it in output, according to the parameter sets of a
   /// keyframe; nil if they do not tell it.
   static func reorderedFrames(keyframe: ByteBuffer) -> Int?
+
+  /// Whether a frame may be decoded without an error although this one, to which it refers, was refused.
+  static func hidesLoss(of frame: ByteBuffer) -> Bool
 
   /// Whether a track in a file needs private data, without which its frames cannot be read.
   static var needsCodecPrivate: Bool { get }
@@ -65,9 +72,11 @@ package protocol VideoFraming: Sendable {
 extension VideoBitstream {
   package static func obstacle(toSending keyframe: ByteBuffer) -> String? { nil }
   package static func profile(of keyframe: ByteBuffer) -> String? { nil }
+  package static func profileParameter(of keyframe: ByteBuffer) -> String? { nil }
   package static func codecString(of keyframe: ByteBuffer, size: VideoSize?) -> String? { profile(of: keyframe) }
   package static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer? { nil }
   package static func reorderedFrames(keyframe: ByteBuffer) -> Int? { 0 }
+  package static func hidesLoss(of frame: ByteBuffer) -> Bool { false }
   package static var needsCodecPrivate: Bool { false }
   package static func statedParameterSets(codecPrivate: ByteBuffer) -> StatedParameterSets? { nil }
   package static func parameterSet(_ unit: ByteBuffer) -> VideoParameterSet? { nil }

@@ -9,6 +9,9 @@ package struct MediaFormat: Sendable, Hashable {
   /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
   package var retransmissionPayloadType: UInt8?
   package var feedback: NegotiatedMedia.Feedback
+  /// The value of the codec's parameter that states the profile, for example `2` for VP9 of 10 bits; nil for codecs without one in the table
+  /// of codecs.
+  package var profile: String?
   /// The profile, level and packetization mode of H.264, and what corresponds to them of other codecs; nil for those that have none. In what
   /// was negotiated they are those that we state.
   package var parameters: CodecParameters?
@@ -24,6 +27,7 @@ package struct MediaFormat: Sendable, Hashable {
     self.payloadType = payloadType
     self.retransmissionPayloadType = retransmissionPayloadType
     self.feedback = feedback
+    profile = codec.properties.profile?.values.first
   }
 
   /// Returns whether this is the payload type of its retransmissions.
@@ -32,16 +36,18 @@ package struct MediaFormat: Sendable, Hashable {
   /// The parameters of H.264; nil for other codecs.
   package var h264: H264Parameters? { parameters?.ofH264 }
 
-  /// Returns whether two formats can stand for each other: they have one codec, and parameters that can.
+  /// Returns whether two formats can stand for each other: they have one codec and one profile, and parameters that can.
   func isSame(as other: MediaFormat) -> Bool {
-    guard codec == other.codec, let parameters, let theirs = other.parameters else {
-      return codec == other.codec && (parameters == nil) == (other.parameters == nil)
-    }
+    guard codec == other.codec, profile == other.profile else { return false }
+    guard let parameters, let theirs = other.parameters else { return (parameters == nil) == (other.parameters == nil) }
     return parameters.isSame(as: theirs)
   }
 
-  /// Whether we can send frames of the codec in this format.
-  var isSendable: Bool { parameters?.isSendable ?? true }
+  /// Whether we can send frames of the codec in this format: they have its usual profile.
+  var isSendable: Bool { allowsLargeFrames && profile == codec.properties.profile?.values.first }
+
+  /// Whether a frame may be larger than a packet, which the packetization mode 0 of H.264 does not allow.
+  var allowsLargeFrames: Bool { parameters?.isSendable ?? true }
 
   /// The payload types of the `m=` line, that of the media first.
   var payloadTypes: [UInt8] { [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []) }

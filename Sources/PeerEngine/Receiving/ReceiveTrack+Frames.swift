@@ -15,6 +15,7 @@ extension ReceiveTrack {
       case .packet(let packet):
         if redundancy != nil { repair(before: packet, now: now, events: &events) }
         if packet.delay > .zero { gaps.packetWasAwaited(packet.delay) }
+        if let stated = packet.orientation { orientation.add(stated, timestamp: packet.timestamp) }
         reader.add(packet)
         takeFrames(now: now, events: &events)
       }
@@ -67,10 +68,11 @@ extension ReceiveTrack {
     redundancy?.lastDuration = frame.duration
     statistics.frames += 1
     isRecovering = false
-    let encoded = EncodedFrame(
+    var encoded = EncodedFrame(
       owner: owner, stream: media.stream, codec: format.codec, time: known.time, payload: frame.payload,
       header: frame.header, isKeyframe: frame.isKeyframe, size: frame.isKeyframe ? frame.header.video?.size : nil,
       arrived: known.arrival, gap: gaps.gap(before: known, now: now))
+    if media.kind == .video { encoded.orientation = orientation.orientation(ofFrame: frame.timestamp) }
     if format.codec.canReorderFrames {
       timestamper.add(encoded, frame.order, now: now)
       takeTimestamped(&events)

@@ -25,6 +25,8 @@ package struct ReceiveTrack: Sendable {
   var retired: [UInt32] = []
   /// Turns the packets of the selected source into frames.
   var reader: PayloadReader
+  /// How the frames of the selected source are turned before they are shown.
+  var orientation = OrientationTracker()
   /// The copies of audio in packets of RED; nil as long as none has arrived.
   var redundancy: RedundantCopies?
   var timeline: SourceTimeline

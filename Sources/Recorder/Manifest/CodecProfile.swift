@@ -12,4 +12,12 @@ enum CodecProfile {
     case nil: frame.codec.properties.bitstream?.codecString(of: frame.payload, size: frame.size)
     }
   }
+
+  /// Returns the value of the parameter that states the profile in a description, for example `2` for VP9 of 10 bits, where the bitstream
+  /// tells it; nil for other codecs.
+  ///
+  /// - Parameter frame: a keyframe, or a packet of audio.
+  static func parameter(of frame: EncodedFrame) -> String? {
+    frame.codec.properties.bitstream?.profileParameter(of: frame.payload)
+  }
 }

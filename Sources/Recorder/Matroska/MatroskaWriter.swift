@@ -79,6 +79,9 @@ package struct MatroskaWriter: Sendable {
   /// Whether the video track is described, so that it needs no codec's private data any more.
   package var hasVideo: Bool { header.video != nil }
 
+  /// How a player turns the frames; nil while there is no video.
+  package var orientation: VideoOrientation? { header.video?.orientation }
+
   /// Whether frames of a codec can be in the file: a track has one codec, and the type of the file allows it.
   package func accepts(_ codec: Codec) -> Bool {
     let known = codec.kind == .video ? header.video?.codec : header.audio?.codec
@@ -98,21 +101,26 @@ package struct MatroskaWriter: Sendable {
     isLayoutChosen = true
     if let video = header.video {
       header.layout.video = MatroskaHeader.entryLength(of: video)
-    } else if header.documentType == .matroska, !isAudioOnly {
-      header.layout = .maximum
+    } else if !isAudioOnly {
+      header.layout = header.documentType == .matroska ? .maximum : .maximumOfWebM
     }
     end = header.length
   }
 
-  /// Declares the video track, or a frame size; the header states the largest. The codec's private data stays that of the first
-  /// frame.
+  /// Declares the video track, or a frame size; the header states the largest. The codec's private data and the orientation stay those of
+  /// the first frame.
   package mutating func declare(video: MatroskaHeader.Video) -> [FileWrite] {
     let known = header.video
     header.video = MatroskaHeader.Video(
       codec: video.codec,
       size: VideoSize(
         width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)),
-      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate)
+      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate,
+      orientation: known?.orientation ?? video.orientation)
+    // Each keyframe has what is in the private data, too.
+    if isLayoutChosen, known == nil, MatroskaHeader.entryLength(of: header.video ?? video) > header.layout.video {
+      header.video?.codecPrivate = nil
+    }
     return header.video == known ? [] : headerWrites()
   }
 

@@ -14,6 +14,8 @@ struct TrackCounter: Sendable {
   private var track: RecordingManifest.Track
   /// The codec of the last frame; nil before the first.
   private var codec: Codec?
+  /// The orientation of the last frame of video.
+  private var orientation = VideoOrientation.upright
   private var log = GapLog()
   private var first: Duration?
   private var spacing = FrameSpacing()
@@ -71,6 +73,7 @@ struct TrackCounter: Sendable {
         gap, start: writtenEnd, duration: max(end, droppedUntil ?? end) - writtenEnd, isListed: true)
       entry.sizes?.removeAll { $0.time >= writtenEnd.roundedSeconds }
       entry.codecs?.removeAll { $0.time >= writtenEnd.roundedSeconds }
+      entry.orientations?.removeAll { $0.time >= writtenEnd.roundedSeconds }
     }
     entry.start = first.roundedSeconds
     entry.duration = (writtenEnd - first).roundedSeconds
@@ -98,6 +101,7 @@ struct TrackCounter: Sendable {
       track.keyframes = (track.keyframes ?? 0) + 1
       noteCodec(of: timestamped)
     }
+    noteOrientation(of: timestamped)
     // VP9 changes its size without keyframes, too.
     guard let size = frame.size, let listed = track.sizes, listed.count < Self.maximumList else { return }
     if listed.last?.width != size.width || listed.last?.height != size.height {
@@ -123,11 +127,24 @@ struct TrackCounter: Sendable {
     track.channels = max(track.channels ?? 0, channels)
   }
 
+  /// Lists the orientation, if it is not that of the entry before, or of upright frames.
+  private mutating func noteOrientation(of timestamped: TimestampedFrame) {
+    let orientation = timestamped.frame.orientation
+    if orientation == self.orientation { return }
+    if track.orientations == nil, frames > 1, let first {
+      track.orientations = [.init(self.orientation, at: first)]
+    }
+    self.orientation = orientation
+    guard track.orientations?.count ?? 0 < Self.maximumList else { return }
+    track.orientations = (track.orientations ?? []) + [.init(orientation, at: timestamped.position)]
+  }
+
   /// Lists the codec and its profile, if they are not those of the entry before.
   ///
   /// - Parameter timestamped: a keyframe, or a packet of audio.
   private mutating func noteCodec(of timestamped: TimestampedFrame) {
     let frame = timestamped.frame
+    if codec == nil, let parameter = CodecProfile.parameter(of: frame) { track.profile = parameter }
     codec = frame.codec
     let profile = CodecProfile.name(of: frame)
     guard let listed = track.codecs, listed.count < Self.maximumList else { return }
@@ -210,6 +227,12 @@ struct TrackCounter: Sendable {
     } else if hole > max(Self.minimumPause, spacing.duration * 3) {
       log.add(MediaGap(.senderPaused), start: begin, duration: hole)
     }
+  }
+}
+
+extension RecordingManifest.Track.Orientation {
+  fileprivate init(_ orientation: VideoOrientation, at position: Duration) {
+    self.init(time: position.roundedSeconds, rotation: orientation.rotation, mirrored: orientation.isMirrored)
   }
 }
 

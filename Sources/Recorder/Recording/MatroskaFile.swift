@@ -52,6 +52,9 @@ final class MatroskaFile: OutputContainer {
   var storedDuration: Duration { writtenFrames.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { writtenFrames.missing(size: file.framesEnd ?? file.size) }
 
+  /// How a player turns the frames; nil while there is no video.
+  var orientation: VideoOrientation? { writer.orientation }
+
   func accepts(_ codec: Codec) -> Bool { writer.accepts(codec) }
 
   func add(_ timestamped: TimestampedFrame) {
@@ -69,7 +72,8 @@ final class MatroskaFile: OutputContainer {
       if let size = frame.size {
         let codecPrivate = writer.hasVideo ? nil : CodecPrivate.of(frame)
         heading = writer.declare(
-          video: MatroskaHeader.Video(codec: frame.codec, size: size, codecPrivate: codecPrivate))
+          video: MatroskaHeader.Video(
+            codec: frame.codec, size: size, codecPrivate: codecPrivate, orientation: frame.orientation))
       }
       block.isShown = frame.header.video?.isShown ?? true
       block.isReordered = frame.isReordered

@@ -12,7 +12,7 @@ struct H265ParameterSetTests {
     #expect(parameters.codecString == "hvc1.1.6.L60.90")
     #expect(parameters.profile.profileIDC == 1 && parameters.profile.levelIDC == 60 && !parameters.profile.isHighTier)
     #expect(parameters.id == 0 && parameters.videoParameterSetID == 0)
-    #expect(parameters.codedSize == .init(width: 320, height: 184))
+    #expect(parameters.codedSize == .init(width: 320, height: 192))
     #expect(parameters.size == .init(width: 320, height: 180))
     #expect(parameters.pictureOrderCountBits == 8)
     #expect(parameters.reorderedFrames == 2 && parameters.bufferedFrames == 5)

@@ -83,7 +83,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "no local description contains video-orientation, whatever is offered, so that senders rotate frames themselves",
+    "no description for an ordinary participant contains video-orientation, so that senders rotate frames themselves",
     arguments: offers)
   func orientation(name: String) throws {
     let offer = try recorded(name)
@@ -98,6 +98,23 @@ struct AnswerTests {
       var caller = Negotiator.seeded(sending: sending)
       #expect(!caller.createOffer().contains("orientation"))
     }
+  }
+
+  @Test("a media server may leave it to us to turn the frames that it forwards", arguments: offers)
+  func forwardedOrientation(name: String) throws {
+    let offer = try recorded(name)
+    let maps = try SessionDescription(parsing: offer).sections.flatMap { $0.attributes("extmap") }
+    let id = maps.compactMap { HeaderExtensionMap(parsing: $0) }.first { $0.uri == "urn:3gpp:video-orientation" }
+      .map { UInt8($0.id) }
+    #expect((id != nil) == name.hasPrefix("chromium"))
+    var negotiator = Negotiator.seeded(sending: []) { $0.acceptsOrientation = true }
+    let (answer, session) = try #require(try negotiator.receivedOffer(offer))
+    #expect(answer.contains("urn:3gpp:video-orientation") == (id != nil))
+    #expect(session.media.allSatisfy { $0.extensions.videoOrientation == ($0.kind == .video ? id : nil) })
+    var caller = Negotiator.seeded(sending: []) { $0.acceptsOrientation = true }
+    let ours = try SessionDescription(parsing: caller.createOffer())
+    #expect(
+      ours.sections.map { $0.attributes("extmap").contains("13 urn:3gpp:video-orientation") } == [false, true])
   }
 
   @Test("the bundle of the answer contains only the accepted sections", arguments: offers)

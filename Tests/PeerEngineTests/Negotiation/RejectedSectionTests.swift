@@ -155,17 +155,6 @@ struct RejectedSectionTests {
     // A section that we refuse counts, whatever its direction.
     #expect(try kinds([refused.replacing("a=sendrecv", with: "a=recvonly")]) == [[.video]])
   }
-
-  @Test("an offer of the orientation of video is reported once, because our answer leaves it out")
-  func orientation() throws {
-    var pair = try EnginePair(offersAlice: false)
-    let plain = try recorded("offer_two_videos")
-    pair.deliverToBob(.offer(plain))
-    #expect(!pair.bob.events.contains(.orientationLeftOut))
-    let offered = try plain.changing("a=mid:1\r\n", to: "a=mid:1\r\na=extmap:3 urn:3gpp:video-orientation\r\n")
-    for _ in 0..<3 { pair.deliverToBob(.offer(offered)) }
-    #expect(pair.bob.events.count { $0 == .orientationLeftOut } == 1)
-  }
 }
 
 extension [PeerEvent] {

@@ -94,9 +94,11 @@ struct Script {
   ///   - base: the media time of the stream's start, in ticks.
   ///   - speed: the speed of the sender's media clock.
   ///   - delay: seconds from capture to arrival, by frame number.
+  ///   - orientation: how a frame is turned, by its number.
   mutating func add(
     _ pieces: [TestMedia.Piece], codec: Codec, stream: Int = 1, begin: Double = 0, base: Int64 = 1_000_000,
-    speed: Double = 1, delay: (Int) -> Double = { _ in 0.01 }
+    speed: Double = 1, delay: (Int) -> Double = { _ in 0.01 },
+    orientation: (Int) -> VideoOrientation = { _ in .upright }
   ) {
     for (index, piece) in pieces.enumerated() {
       let captured = begin + Double(piece.ticks) / Double(codec.clockRate)
@@ -106,6 +108,7 @@ struct Script {
       var frame = EncodedFrame(
         owner: owner, stream: stream, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe,
         size: piece.size, arrival: arrival)
+      frame.orientation = orientation(index)
       frame.isReordered = piece.isReordered
       events.append((arrival, .frame(frame)))
     }
