@@ -106,6 +106,12 @@ extension RecordedCall {
         "codecs", 0..<seconds, camera: SentVideo(changes: [.init(at: seconds / 2, codec: .h264, size: small)]),
         pattern: 3),
       RecordedUser(
+        "turned", 0..<seconds,
+        camera: SentVideo(changes: [
+          .init(at: seconds / 3, size: small, orientation: VideoOrientation(quarterTurns: 1)),
+          .init(at: seconds * 2 / 3, size: small, orientation: VideoOrientation(quarterTurns: 3, isMirrored: true)),
+        ]), pattern: 7),
+      RecordedUser(
         "h264", 0..<seconds, camera: SentVideo(.h264, changes: [.init(at: seconds / 2, codec: .h264, size: wide)]),
         microphone: SentAudio(.g722), pattern: 4, shift: shift(1)),
       RecordedUser(
@@ -113,6 +119,19 @@ extension RecordedCall {
       RecordedUser(
         "stereo", 0..<seconds, camera: SentVideo(framesPerSecond: 15),
         microphone: SentAudio(.opus, channels: 2), pattern: 6, shift: shift(3)),
+    ])
+  }
+
+  /// A user whose video has B-frames, one whose second does, and one whose has none.
+  package static func reordering(_ seconds: Double = 8) -> RecordedCall {
+    RecordedCall([
+      RecordedUser(
+        "all", 0..<seconds, camera: SentVideo(.h264, keyframeDistance: 60, reorders: true), pattern: 1),
+      RecordedUser(
+        "slow", 1.1..<seconds - 1,
+        camera: SentVideo(.h264, framesPerSecond: 10, keyframeDistance: 30, reorders: true), pattern: 2,
+        shift: shift(1)),
+      RecordedUser("none", 0.2..<seconds, camera: SentVideo(.h264), pattern: 3, shift: shift(2)),
     ])
   }
 

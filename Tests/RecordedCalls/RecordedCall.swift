@@ -106,11 +106,13 @@ package struct RecordedCall: Sendable {
     let arrival = Self.instant(event.at + Self.delay).instant
     switch event.content {
     case .piece(let piece):
-      return .frame(
-        EncodedFrame(
-          owner: user, stream: event.stream, codec: piece.codec,
-          time: MediaTime(ticks: UserInCall.firstTicks + piece.ticks, rate: piece.codec.clockRate),
-          payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size, arrival: arrival, gap: piece.gap))
+      var frame = EncodedFrame(
+        owner: user, stream: event.stream, codec: piece.codec,
+        time: MediaTime(ticks: UserInCall.firstTicks + piece.ticks, rate: piece.codec.clockRate),
+        payload: piece.payload, isKeyframe: piece.isKeyframe, size: piece.size, arrival: arrival, gap: piece.gap)
+      frame.orientation = piece.orientation
+      frame.isReordered = piece.isReordered
+      return .frame(frame)
     case .report(let codec, let ticks):
       return .clock(
         ClockReport(

@@ -200,6 +200,11 @@ cwebm_track cwebm_track_at(const cwebm_reader *reader, size_t index) {
   track.pixel_width = entry.video.value().pixel_width.value();
   track.pixel_height = entry.video.value().pixel_height.value();
   track.channels = entry.audio.value().channels.value();
+  const webm::Projection &projection = entry.video.value().projection.value();
+  if (projection.type.value() == webm::ProjectionType::kRectangular) {
+    track.pose_yaw = projection.pose_yaw.value();
+    track.pose_roll = projection.pose_roll.value();
+  }
   track.is_enabled = entry.is_enabled.value();
   for (const auto &encoding : entry.content_encodings.value().encodings) {
     const bool encrypts = encoding.value().type.value() == webm::ContentEncodingType::kEncryption;

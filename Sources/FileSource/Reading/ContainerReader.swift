@@ -1,3 +1,4 @@
+import Media
 import NIOCore
 
 /// A frame as stored in a container.
@@ -25,10 +26,15 @@ protocol ContainerReader: AnyObject {
 
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause; nil if nothing does.
   var obstacle: String? { get }
+
+  /// How the frames of video are turned before they are shown.
+  var orientation: VideoOrientation { get }
 }
 
 extension ContainerReader {
-  var obstacle: String? { nil }
+  /// Frames are sent as they are, and receivers do not turn them.
+  var obstacle: String? { orientation == .upright ? nil : "it is shown \(orientation)" }
+  var orientation: VideoOrientation { .upright }
   var damages: [FileDamage] { [] }
 }
 

@@ -17,11 +17,13 @@ final class MatroskaReader: ContainerReader {
   private(set) var isTruncated = false
   private var codecDelay: UInt64 = 0
   /// Converts the frames of the selected track; nil if they need no conversion.
-  private var framing: H264Framing?
+  private var framing: (any VideoFraming)?
   private(set) var damages: [FileDamage] = []
   private let continuesAfterDamage: Bool
   /// The last frame, which is returned when what follows it could be read.
   private var waiting: ContainerFrame?
+  /// How the frames of the selected track are turned before they are shown.
+  private(set) var orientation = VideoOrientation.upright
 
   /// Reads up to the first cluster.
   init(_ file: OpenFile, continuesAfterDamage: Bool = false) throws(MediaFile.ReadError) {
@@ -54,7 +56,8 @@ final class MatroskaReader: ContainerReader {
   /// Selects the track whose frames `next` returns from now on.
   func select(_ track: MatroskaTrack) {
     codecDelay = track.codecDelay
-    framing = track.h264Framing
+    framing = track.framing
+    orientation = track.orientation
     cwebm_select(handle, track.number)
   }
 

@@ -66,7 +66,7 @@ struct StoredFileScan {
   ) throws(MediaFile.ReadError) -> (Int, Codec)? {
     let candidates = tracks.indices.filter { kinds.contains(kind) && tracks[$0].kind.isOf(kind) }
     for index in candidates {
-      guard let codec = Codec(rawValue: tracks[index].codec), codecs.contains(codec) else {
+      guard let codec = Codec(ffmpeg: tracks[index].codec), codecs.contains(codec) else {
         continue
       }
       return (index, codec)
@@ -156,7 +156,7 @@ struct StoredFileScan {
     return StoredTrack(
       codec: codec, frames: survey.frames, keyframes: survey.keyframes,
       keyframeDistance: survey.keyframeDistance(until: reader.end), isReordered: isReordered,
-      obstacle: survey.obstacle ?? reader.obstacle, size: survey.size,
+      obstacle: survey.obstacle ?? reader.obstacle, size: survey.size, orientation: reader.orientation,
       channels: codec.kind == .audio ? traits.channels : nil, skippedFrames: reader.skippedFrames, start: start,
       end: reader.end, number: number, codecPrivate: traits.codecPrivate, preSkip: traits.preSkip)
   }

@@ -38,6 +38,8 @@ package final class TrackReader {
   /// The end of the last frame, in units of `MediaTimebase.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
+  /// The same for a codec that reorders frames.
+  private var lastFrame = LastFrameEnd(length: usualInterval)
 
   /// The duration of a frame if the file does not state one: a thirtieth of a second.
   private static let usualInterval = Int64(MediaTimebase.rate) / 30
@@ -49,7 +51,7 @@ package final class TrackReader {
     self.source = source
     self.origin = origin
     (container, timing) = try Self.open(source)
-    videoTimeline = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
   }
 
   /// Whether the file ended in the middle of an element.
@@ -61,12 +63,16 @@ package final class TrackReader {
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause.
   var obstacle: String? { container.obstacle }
 
+  /// How the frames of video are turned before they are shown.
+  package var orientation: VideoOrientation { container.orientation }
+
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
     parts.removeAll()
     audio = AudioTimeline()
-    videoTimeline = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
+    lastFrame = LastFrameEnd(length: Self.usualInterval)
     hasKeyframe = false
     (knownDamages, followsDamage) = (0, false)
     skippedFrames = 0
@@ -160,13 +166,21 @@ package final class TrackReader {
     }
     let moved = framesMoved
     let start = videoTimeline.position(time)
+    if source.codec.canReorderFrames {
+      let isReordered = lastFrame.newest.map { start < $0 } ?? false
+      lastFrame.add(start, length: timing.interval ?? frame.length, mayReorder: true)
+      end = (lastFrame.newest ?? start) + max(lastFrame.length, VideoTimeline.minimumStep)
+      return FileFrame(
+        kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
+        size: header.video?.size, isReordered: isReordered)
+    }
     let interval = framesMoved > moved ? nil : lastStart.map { start - $0 }
     let shownFor = timing.interval ?? frame.length ?? interval ?? Self.usualInterval
     end = start + max(shownFor, VideoTimeline.minimumStep)
     lastStart = start
     return FileFrame(
       kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
-      size: header.video?.size)
+      orientation: container.orientation, size: header.video?.size)
   }
 }
 
@@ -179,15 +193,21 @@ package struct FileFrame: Sendable, Hashable {
   /// What the bitstream says about it.
   package var header: FrameHeader
   package var isKeyframe: Bool
+  /// How a video frame is turned before it is shown.
+  package var orientation: VideoOrientation
   /// The size of a video keyframe.
   package var size: VideoSize?
+  /// Whether it is shown before an earlier frame, so that its time goes back.
+  package var isReordered: Bool
   /// Whether a part of the file before it could not be read.
   package var followsDamage = false
 
   package init(
     kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,
-    size: VideoSize? = nil
+    orientation: VideoOrientation = .upright, size: VideoSize? = nil, isReordered: Bool = false
   ) {
+    self.orientation = orientation
+    self.isReordered = isReordered
     self.header = header
     self.kind = kind
     self.time = time

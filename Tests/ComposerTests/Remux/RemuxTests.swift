@@ -174,6 +174,25 @@ struct RemuxTests {
     }
   }
 
+  @Test(
+    "turned and mirrored video is shown from an MP4 as from the recording, and refused for what cannot state it",
+    arguments: [(-90, 0), (180, 0), (90, 0), (0, 180), (90, 180), (180, 180), (-90, 180)] as [(Int, Int)])
+  func turned(roll: Int, yaw: Int) throws {
+    let place = try Workplace()
+    let input = try place.make("in.mkv", video: Self.plain, sound: nil)
+    let edited = try ExternalTool.run(
+      "mkvpropedit",
+      ["-q", input, "--edit", "track:v1", "--set", "projection-type=0", "--set", "projection-pose-roll=\(roll)"]
+        + ["--set", "projection-pose-yaw=\(yaw)"])
+    try #require(edited.status == 0, "\(edited.output)")
+    _ = try place.remux(input, "out.mp4")
+    let frames = try place.frames(place.file("out.mp4"))
+    #expect(try frames == place.frames(input))
+    #expect(try frames != place.frames(place.make("upright.mkv", video: Self.plain, sound: nil)))
+    let error = #expect(throws: ComposerFailure.self) { _ = try place.remux(input, "out.mkv") }
+    #expect(try #require(error).description.contains("which is not written into a .mkv file"))
+  }
+
   @Test("the sound is encoded when it is asked for, and stays where it was", arguments: ["aac", "opus"])
   func encoded(codec: String) throws {
     let place = try Workplace()

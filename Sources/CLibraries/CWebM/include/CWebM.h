@@ -94,6 +94,9 @@ typedef struct cwebm_track {
   uint64_t pixel_width;
   uint64_t pixel_height;
   uint64_t channels;
+  /// The pose of a rectangular projection, in degrees; 0 if the file does not specify it, or another projection.
+  double pose_yaw;
+  double pose_roll;
   bool is_enabled;
   /// Whether the encoded frames are compressed in addition (ContentEncodings).
   bool is_compressed;
