@@ -320,7 +320,8 @@ let package = Package(
       dependencies: ["Inspection", "CallCheck", "Codecs", "Media", "Recorder", byteBuffer],
       path: "Tests/InspectionTestSupport", swiftSettings: rules),
     .target(
-      name: "RecordedCalls", dependencies: ["Codecs", "Media", "Pattern", "Recorder", byteBuffer],
+      name: "RecordedCalls",
+      dependencies: ["Codecs", "Media", "MediaMessages", "MediaWorker", "Pattern", "Recorder", byteBuffer],
       path: "Tests/RecordedCalls", swiftSettings: rules),
     .target(
       name: "FuzzTargets",
@@ -333,7 +334,7 @@ let package = Package(
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: rules),
     tests(of: "MachineStalls", []),
-    tests(of: "Bitstream", ["COpus", byteBuffer]),
+    tests(of: "Bitstream", ["COpus", byteBuffer], resources: [.copy("Fixtures")]),
     tests(of: "Media", [byteBuffer]),
     tests(of: "JSON", ["Media"]),
     tests(of: "OptionValues", ["Media"]),

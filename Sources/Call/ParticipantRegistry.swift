@@ -108,9 +108,6 @@ package final class ParticipantRegistry: Sendable {
     state.withLock { $0.announcements[participant] }
   }
 
-  /// Whether a participant is a media server that forwards what others send.
-  func isMediaServer(_ participant: ParticipantID) -> Bool { announcement(of: participant)?.direction == .receiveOnly }
-
   /// Stores that a media server rejects a kind of what we publish, and returns all kinds that it rejects.
   package func rejected(_ kind: MediaKind, by participant: ParticipantID) -> Set<MediaKind> {
     state.withLock { state in

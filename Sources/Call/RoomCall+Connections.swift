@@ -52,10 +52,6 @@ extension RoomCall {
         // Nothing else may follow, if the participant offers only what we do not support.
         begin()
         recorder?.addProblem(section.description, of: participant, now: participantEvent.time)
-      case .orientationLeftOut:
-        if participants.isMediaServer(participant) {
-          recorder?.addProblem(Self.orientationSentence, of: participant, now: participantEvent.time)
-        }
       case .signal, .stateChanged, .reached, .media, .keyframeRequested, .targetBitrate, .mediaAnnounced, .iceRestarted,
         .problem:
         break
@@ -104,10 +100,6 @@ extension RoomCall {
     case .sectionRejected(let section):
       log.warning("\(section)", metadata: user)
       rejected(section, by: participant)
-    case .orientationLeftOut:
-      if participants.isMediaServer(participant) {
-        log.warning("\(Self.orientationSentence)", metadata: user)
-      }
     case .problem(let sentence):
       log.warning("\(sentence)", metadata: user)
     case .ended(let ending):
@@ -121,11 +113,6 @@ extension RoomCall {
       adaptSource(to: connections.bandwidth)
     }
   }
-
-  /// What is said of a media server that offers the orientation of the video that it forwards.
-  private static let orientationSentence =
-    "The media server offers the orientation of its video (video-orientation), which is not supported: video of a phone that "
-    + "leaves turning to the receiver lies on its side."
 
   /// Ends the call if a media server rejects all that we are to publish.
   private func rejected(_ section: RejectedSection, by participant: ParticipantID) {

@@ -26,7 +26,7 @@ package final class AudioDecoder {
     self.codec = codec
     self.channels = channels
     let name = codec.properties.name
-    switch codec {
+    switch codec.audio {
     case .opus: decoder = .opus(try OpusDecoder(channels: channels))
     case .g722:
       let source = TelephoneDecoder.Source.worker(StreamDecoder(.g722, in: worker ?? MediaWorker()))
@@ -35,7 +35,7 @@ package final class AudioDecoder {
       decoder = .telephone(TelephoneDecoder(name, .table(G711.muLaw), channels: channels, isPrecise: isPrecise))
     case .pcma:
       decoder = .telephone(TelephoneDecoder(name, .table(G711.aLaw), channels: channels, isPrecise: isPrecise))
-    case .vp8, .h264, .vp9: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
+    case nil: throw CodecError("start a decoder of audio", "\(codec.properties.name) is video")
     }
   }
 

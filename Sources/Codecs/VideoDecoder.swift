@@ -23,29 +23,34 @@ package final class VideoDecoder {
   /// - Parameters:
   ///   - worker: that of the participant whose stream it is; nil for one of its own.
   ///   - prefersWorker: whether the worker also decodes VP8 and VP9. Where there is none, or where others need it, they are decoded in this
-  ///     process from a keyframe on.
-  package init(_ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false) throws(CodecError) {
+  ///     process from a keyframe on, if it may.
+  ///   - decodesHere: whether this process may decode in place of a worker.
+  package init(
+    _ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false, decodesHere: Bool = true
+  ) throws(CodecError) {
     self.codec = codec
-    let worker = worker ?? MediaWorker()
-    switch codec {
-    case .vp8 where prefersWorker:
-      decoder = .worker(WorkerVideoDecoder(codec, .vp8, isReplaceable: true, in: worker))
-      replaceable = worker
-    case .vp9 where prefersWorker:
-      decoder = .worker(WorkerVideoDecoder(codec, .vp9, isReplaceable: true, statesSizes: true, in: worker))
-      replaceable = worker
-    case .vp8, .vp9: decoder = try Self.local(codec)
-    case .h264: decoder = .worker(WorkerVideoDecoder(codec, .h264, in: worker))
-    case .opus, .g722, .pcmu, .pcma: throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
+    guard codec.kind == .video else {
+      throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
     }
+    guard prefersWorker || codec.needsWorker else {
+      decoder = try Self.local(codec)
+      return
+    }
+    guard let mediaCodec = MediaCodec(name: codec.rawValue) else {
+      throw CodecError("start a decoder", "\(codec.properties.name) is not decoded")
+    }
+    let worker = worker ?? MediaWorker()
+    let isReplaceable = decodesHere && !codec.needsWorker
+    decoder = .worker(WorkerVideoDecoder(codec, mediaCodec, isReplaceable: isReplaceable, in: worker))
+    if isReplaceable { replaceable = worker }
   }
 
   /// A decoder of this process.
   private static func local(_ codec: Codec) throws(CodecError) -> Decoder {
-    switch codec {
-    case .vp8: .vp8(try VP8Decoder())
-    case .vp9: .vp9(try VP9Decoder())
-    case .h264, .opus, .g722, .pcmu, .pcma:
+    switch codec.properties.decoder {
+    case .libvpxVP8: .vp8(try VP8Decoder())
+    case .libvpxVP9: .vp9(try VP9Decoder())
+    case .libopus, .muLaw, .aLaw, .worker, nil:
       throw CodecError("start a decoder", "\(codec.properties.name) is not decoded in this process")
     }
   }
@@ -53,6 +58,14 @@ package final class VideoDecoder {
   /// Whether frames fail up to the next keyframe, and could be decoded from there on.
   package var lacksKeyframe: Bool {
     if case .worker(let decoder) = decoder { decoder.lacksKeyframe } else { false }
+  }
+
+  /// Whether a frame may be decoded without an error although one that it refers to was refused. The decoders of VP8 and VP9 refuse such
+  /// frames themselves.
+  ///
+  /// - Parameter frame: the frame that was refused.
+  package static func hidesLoss(of frame: ByteBuffer, _ codec: Codec) -> Bool {
+    codec.properties.bitstream?.hidesLoss(of: frame) ?? false
   }
 
   /// Whether frames of a size are decoded; also true of nil, for a frame that states none.
@@ -71,6 +84,27 @@ package final class VideoDecoder {
       case .worker(let decoder): try decoder.decode(frame, body)
       }
     }
+  }
+
+  /// Decodes one whole frame and passes to `body` all images that can be shown then, in the order of output, each with the time of its
+  /// frame. A decoder keeps the frames of a codec that reorders them, so an image may come with a later frame.
+  ///
+  /// - Parameter time: of the frame, in any unit.
+  package func decode(
+    _ frame: ByteBuffer, time: Int64, each body: (VideoFrameView, _ time: Int64) -> Void
+  ) throws(CodecError) {
+    _ = try decode(frame) { decoder throws(CodecError) -> Void? in
+      switch decoder {
+      case .vp8(let decoder): try decoder.decode(frame) { body($0, time) }
+      case .vp9(let decoder): try decoder.decode(frame) { body($0, time) }
+      case .worker(let decoder): try decoder.decode(frame, time: time, each: body)
+      }
+    }
+  }
+
+  /// Passes to `body` the images that the decoder keeps, as at the end of a stream. It then starts again with a keyframe.
+  package func drain(each body: (VideoFrameView, _ time: Int64) -> Void) throws(CodecError) {
+    if case .worker(let decoder) = decoder { try decoder.drain(each: body) }
   }
 
   /// Decodes one whole frame and returns its size only.

@@ -50,11 +50,13 @@ package final class VideoEncoder {
 
   package init(_ codec: Codec, _ settings: Settings) throws(CodecError) {
     self.codec = codec
-    switch codec {
-    case .vp8: encoder = .vpx(try VP8Encoder(settings))
-    case .vp9: encoder = .vpx(try VP9Encoder(settings))
-    case .h264: encoder = .h264(try H264Encoder(settings))
-    case .opus, .g722, .pcmu, .pcma: throw CodecError("start an encoder of video", "\(codec.properties.name) is audio")
+    switch codec.properties.encoder {
+    case .libvpxVP8: encoder = .vpx(try VP8Encoder(settings))
+    case .libvpxVP9: encoder = .vpx(try VP9Encoder(settings))
+    case .worker: encoder = .h264(try H264Encoder(settings))
+    case .libopus, .muLaw, .aLaw, nil:
+      let reason = codec.kind == .video ? "is not encoded live" : "is audio"
+      throw CodecError("start an encoder of video", "\(codec.properties.name) \(reason)")
     }
   }
 

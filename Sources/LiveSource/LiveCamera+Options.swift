@@ -61,12 +61,14 @@ extension LiveCamera.Options {
   ///
   /// - Parameters:
   ///   - wanted: the codec that is asked for, also for files; nil to send a file in the codec in which it is stored.
-  ///   - allowed: the codecs that the call may carry, the best first; nil for all.
+  ///   - allowed: the codecs that the call may carry, the best first; nil for all, of which those that few receivers decode are not sent.
   package mutating func chooseVideoCodecs(_ wanted: Codec?, allowed: [Codec]?) {
-    let allowed = (allowed ?? Codec.allCases).filter { $0.kind == .video }
+    let allowed = (allowed ?? Codec.allCases.filter { !$0.properties.isRarelyDecoded }).filter { $0.kind == .video }
     if let wanted {
       videoCodec = wanted
-    } else if !allowed.contains(videoCodec), let first = allowed.first {
+    } else if !allowed.contains(videoCodec),
+      let first = allowed.first(where: Codec.encodedLive.contains) ?? allowed.first
+    {
       videoCodec = first
     }
     storedVideoCodecs = wanted.map { [$0] } ?? allowed

@@ -156,7 +156,7 @@ struct LoadParticipant: Sendable {
       if state == .connecting { members.note(index) { $0.calls(participant, now: .now) } }
       if state == .connected { members.connected(index, participant) }
       log.debug("user \(state.rawValue)", metadata: names)
-    case .signal, .media, .reached, .pathSelected, .mediaAnnounced, .orientationLeftOut:
+    case .signal, .media, .reached, .pathSelected, .mediaAnnounced:
       break
     case .keyframeRequested:
       members.source?.requestKeyframe()

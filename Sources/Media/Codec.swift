@@ -15,42 +15,65 @@ public enum Codec: String, Sendable, Hashable, CaseIterable {
   case h264
   /// VP9 (bitstream specification, version 0.6), in RTP as in RFC 9628.
   case vp9
+  /// AV1 (bitstream specification, version 1.0.0), in RTP as in AOM's "RTP Payload Format For AV1", version 1.0; a frame is a temporal unit in
+  /// the low-overhead format, each OBU with its size, without temporal delimiters, padding and tile lists.
+  case av1
+  /// H.265, also HEVC (ITU-T H.265), in RTP as in RFC 7798; a frame has the form of one of H.264.
+  case h265
 
   /// Whether the codec is for audio or video.
-  public var kind: MediaKind {
-    switch self {
-    case .opus, .g722, .pcmu, .pcma: .audio
-    case .vp8, .h264, .vp9: .video
-    }
-  }
+  public var kind: MediaKind { audio == nil ? .video : .audio }
 
   /// The rate of the codec's RTP clock in Hz: 48,000 for Opus (RFC 7587, 4.1), 90,000 for video (RFC 3551, 5), 8,000 for G.711 and also
   /// for G.722, although that has 16,000 samples a second (RFC 3551, 4.5.2).
   public var clockRate: Int32 {
-    switch self {
+    switch audio {
+    case nil: 90_000
     case .opus: 48_000
     case .g722, .pcmu, .pcma: 8_000
-    case .vp8, .h264, .vp9: 90_000
     }
   }
 }
 
+/// The codecs of audio, for code that has no other kind.
+package enum AudioCodec: Sendable, Hashable {
+  case opus, g722, pcmu, pcma
+}
+
+/// The codecs of video, for code that has no other kind.
+package enum VideoCodec: Sendable, Hashable {
+  case vp8, h264, vp9, av1, h265
+}
+
 extension Codec {
-  /// Whether the program `chatbot-media` decodes the codec, and no library of this program.
-  package var needsWorker: Bool {
+  /// The codec as one of audio; nil for video.
+  package var audio: AudioCodec? {
     switch self {
-    case .h264, .g722, .pcmu, .pcma: true
-    case .opus, .vp8, .vp9: false
+    case .opus: .opus
+    case .g722: .g722
+    case .pcmu: .pcmu
+    case .pcma: .pcma
+    case .vp8, .h264, .vp9, .av1, .h265: nil
     }
   }
 
-  /// Whether frames of a stream may be stored in another order than that in which they are shown.
-  package var canReorderFrames: Bool {
+  /// The codec as one of video; nil for audio.
+  package var video: VideoCodec? {
     switch self {
-    case .h264: true
-    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: false
+    case .opus, .g722, .pcmu, .pcma: nil
+    case .vp8: .vp8
+    case .h264: .h264
+    case .vp9: .vp9
+    case .av1: .av1
+    case .h265: .h265
     }
   }
+
+  /// Whether the program `chatbot-media` decodes the codec, and no library of this program.
+  package var needsWorker: Bool { properties.decoder == nil }
+
+  /// Whether frames of a stream may be stored in another order than that in which they are shown.
+  package var canReorderFrames: Bool { kind == .video && properties.canReorderFrames }
 }
 
 /// Whether a track is audio or video.

@@ -1,5 +1,4 @@
-/// What SDP, signalling, files and texts say of a codec: one row of the table below. What needs the codec's bitstream is with the
-/// readers, writers and decoders of its payloads.
+/// What SDP, signalling, files and texts say of a codec, and which of our parts read and write it: one row of the table below.
 package struct CodecProperties: Sendable {
   /// The usual name in texts.
   package let name: String
@@ -15,17 +14,40 @@ package struct CodecProperties: Sendable {
   package let redundancyPayloadType: UInt8?
   /// The values of `a=rtcp-fb` that we support (RFC 4585, 4.2).
   package let feedback: [String]
-  /// A parameter of `a=fmtp` and the only value of it that we support, which is also meant where the parameter is missing; nil if
-  /// every format with the name can be used.
-  package let profile: (name: String, value: String)?
-  /// Whether formats are matched by `profile-level-id` and `packetization-mode`, as those of H.264 are (RFC 6184, 8.2.2).
-  package let hasProfileLevelID: Bool
+  /// The parameter of `a=fmtp` that states the profile, and the values of it that we support; the first one is meant where the parameter
+  /// is missing, and is the only one that we send. Nil if every format with the name can be used.
+  package let profile: (name: String, values: [String])?
   /// The parameter of `a=fmtp` by which we ask for stereo; nil if the codec has none.
   package let stereoParameter: String?
   /// The codec id of a Matroska or WebM track (RFC 9559, 5.1.4.1.21).
   package let matroskaID: String
   /// The four characters in an IVF file's header; nil if the codec is not stored in IVF.
   package let fourCC: String?
+  /// What reads the frames of video; nil for audio.
+  package let bitstream: (any VideoBitstream.Type)?
+  /// The decoder in this process; nil for one in a process of `chatbot-media`.
+  package let decoder: Library?
+  /// The encoder of live video, or of our audio; nil for a codec that is only sent from files.
+  package let encoder: Library?
+  /// Whether frames of a stream may be stored in another order than that in which they are shown.
+  package let canReorderFrames: Bool
+  /// Whether receivers cannot be expected to decode the codec, so that a file is sent in it only if its name is given.
+  package var isRarelyDecoded = false
+  /// Whether WebM allows the codec, not only Matroska.
+  package var isAllowedInWebM = false
+  /// The codec's name in FFmpeg; nil if it is that of ours.
+  package var ffmpegName: String?
+
+  /// What decodes or encodes.
+  package enum Library: Sendable, Hashable {
+    case libopus
+    /// The table of the µ-law, and that of the A-law (ITU-T G.711).
+    case muLaw, aLaw
+    /// libvpx for VP8, and for VP9.
+    case libvpxVP8, libvpxVP9
+    /// A process of `chatbot-media`, which encodes H.264.
+    case worker
+  }
 
   /// A format in our offers.
   package struct Format: Sendable {
@@ -48,21 +70,48 @@ package struct CodecProperties: Sendable {
     name: "Opus", encodingName: "opus", sampleRate: 48_000, channels: 2,
     formats: [Format(111, "minptime=10;useinbandfec=1")], redundancyPayloadType: 63,
     feedback: ["transport-cc", "nack"],
-    profile: nil, hasProfileLevelID: false, stereoParameter: "stereo=1", matroskaID: "A_OPUS", fourCC: nil)
+    profile: nil, stereoParameter: "stereo=1", matroskaID: "A_OPUS", fourCC: nil,
+    bitstream: nil, decoder: .libopus, encoder: .libopus, canReorderFrames: false, isAllowedInWebM: true)
 
   /// VP8: RFC 7741, 4.1 (clock) and 6 (SDP).
   private static let vp8 = CodecProperties(
     name: "VP8", encodingName: "VP8", sampleRate: nil, channels: nil,
     formats: [Format(96, retransmission: 97)], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80")
+    profile: nil, stereoParameter: nil, matroskaID: "V_VP8", fourCC: "VP80",
+    bitstream: VP8Bitstream.self, decoder: .libvpxVP8, encoder: .libvpxVP8, canReorderFrames: false,
+    isAllowedInWebM: true)
 
-  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0.
+  /// VP9: RFC 9628, 6 (clock and SDP). Profile 0 is 8 bits, 4:2:0; profile 2 is 10 or 12 bits, 4:2:0.
   private static let vp9 = CodecProperties(
     name: "VP9", encodingName: "VP9", sampleRate: nil, channels: nil,
-    formats: [Format(98, retransmission: 99, "profile-id=0")], redundancyPayloadType: nil,
+    formats: [
+      Format(98, retransmission: 99, "profile-id=0"), Format(100, retransmission: 101, "profile-id=2"),
+    ], redundancyPayloadType: nil,
     feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: ("profile-id", "0"), hasProfileLevelID: false, stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90")
+    profile: ("profile-id", ["0", "2"]), stereoParameter: nil, matroskaID: "V_VP9", fourCC: "VP90",
+    bitstream: VP9Bitstream.self, decoder: .libvpxVP9, encoder: .libvpxVP9, canReorderFrames: false,
+    isAllowedInWebM: true)
+
+  /// AV1: "RTP Payload Format For AV1", 7 (SDP). Profile 0 is main: 8 or 10 bits, 4:2:0. Level and tier need not agree.
+  private static let av1 = CodecProperties(
+    name: "AV1", encodingName: "AV1", sampleRate: nil, channels: nil,
+    formats: [Format(106, retransmission: 107, "level-idx=13;profile=0;tier=0")], redundancyPayloadType: nil,
+    feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    profile: ("profile", ["0"]), stereoParameter: nil, matroskaID: "V_AV1", fourCC: "AV01",
+    bitstream: AV1Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: false, isAllowedInWebM: true)
+
+  /// H.265: RFC 7798, 7.1. Main and main 10 profile, each with level 6.
+  private static let h265 = CodecProperties(
+    name: "H.265", encodingName: "H265", sampleRate: nil, channels: nil,
+    formats: [
+      Format(118, retransmission: 119, "level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST"),
+      Format(120, retransmission: 121, "level-id=180;profile-id=2;tier-flag=0;tx-mode=SRST"),
+    ],
+    redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    profile: nil, stereoParameter: nil, matroskaID: "V_MPEGH/ISO/HEVC", fourCC: nil,
+    bitstream: H265Bitstream.self, decoder: nil, encoder: nil, canReorderFrames: true, isRarelyDecoded: true,
+    ffmpegName: "hevc")
 
   /// H.264: RFC 6184, 8.1. Constrained baseline, main and constrained high profile, each with level 5.2.
   private static let h264 = CodecProperties(
@@ -76,26 +125,29 @@ package struct CodecProperties: Sendable {
         112, retransmission: 113, "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=640c34"),
     ],
     redundancyPayloadType: nil, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
-    profile: nil, hasProfileLevelID: true, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC",
-    fourCC: nil)
+    profile: nil, stereoParameter: nil, matroskaID: "V_MPEG4/ISO/AVC",
+    fourCC: nil, bitstream: H264Bitstream.self, decoder: nil, encoder: .worker, canReorderFrames: true)
 
   /// G.722: RFC 3551, 4.5.2 and 6. Its RTP clock is 8,000 Hz.
   private static let g722 = CodecProperties(
     name: "G.722", encodingName: "G722", sampleRate: 16_000, channels: nil,
     formats: [Format(9)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
-    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+    profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil,
+    bitstream: nil, decoder: nil, encoder: nil, canReorderFrames: false)
 
   /// G.711, µ-law: RFC 3551, 4.5.14 and 6.
   private static let pcmu = CodecProperties(
     name: "PCMU", encodingName: "PCMU", sampleRate: 8_000, channels: nil,
     formats: [Format(0)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
-    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+    profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil,
+    bitstream: nil, decoder: .muLaw, encoder: nil, canReorderFrames: false)
 
   /// G.711, A-law: RFC 3551, 4.5.14 and 6.
   private static let pcma = CodecProperties(
     name: "PCMA", encodingName: "PCMA", sampleRate: 8_000, channels: nil,
     formats: [Format(8)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
-    profile: nil, hasProfileLevelID: false, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil)
+    profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil,
+    bitstream: nil, decoder: .aLaw, encoder: nil, canReorderFrames: false)
 
   /// Returns the row of a codec.
   fileprivate static func row(of codec: Codec) -> CodecProperties {
@@ -107,6 +159,8 @@ package struct CodecProperties: Sendable {
     case .vp8: vp8
     case .h264: h264
     case .vp9: vp9
+    case .av1: av1
+    case .h265: h265
     }
   }
 }
@@ -117,6 +171,9 @@ extension Codec {
 
   /// Returns the codecs of a kind, the best first.
   package static func all(of kind: MediaKind) -> [Codec] { allCases.filter { $0.kind == kind } }
+
+  /// The codecs of video that we encode live, the best first.
+  package static var encodedLive: [Codec] { all(of: .video).filter { $0.properties.encoder != nil } }
 
   /// Returns the codec that we offer and publish for a kind of media.
   package static func preferred(for kind: MediaKind) -> Codec {

@@ -9,7 +9,8 @@ public struct EncodedFrame: Sendable, Hashable {
   public var codec: Codec {
     didSet { header = FrameHeader(parsing: payload, of: codec) }
   }
-  /// The presentation time, in ticks of the codec's clock.
+  /// The presentation time, in ticks of the codec's clock. Frames come in decoding order, so that of a frame of H.264 or H.265 may be
+  /// before that of an earlier one, by at most a second (B-frames).
   public var time: MediaTime
   /// The bitstream: a whole video frame or a whole audio packet. No module alters it.
   public var payload: ByteBuffer {
@@ -19,6 +20,8 @@ public struct EncodedFrame: Sendable, Hashable {
   package private(set) var header: FrameHeader
   /// Whether it can be decoded without an earlier frame. Always true for audio.
   public var isKeyframe: Bool
+  /// How a video frame is turned before it is shown.
+  public var orientation = VideoOrientation.upright
   /// The size of a video keyframe; nil for every other frame.
   public var size: VideoSize?
   /// When its last packet arrived, or when a frame of a file was due.
@@ -30,6 +33,12 @@ public struct EncodedFrame: Sendable, Hashable {
   package var arrived: MonotonicInstant
   /// What is missing between the previous frame of the track and this one; nil if nothing is.
   public var gap: MediaGap?
+  /// Whether it is shown before a frame that came earlier, so that ``time`` goes back by its sender's intent.
+  package var isReordered = false
+
+  /// The profile and level of the frame's bitstream as in RFC 6381, 3.3, for example `avc1.42e01f`; nil if the frame does not say them:
+  /// for audio, for codecs without profiles, and for all but keyframes.
+  package var profile: String? { isKeyframe ? codec.properties.bitstream?.profile(of: payload) : nil }
 
   /// The track that it belongs to.
   public var track: TrackID { TrackID(of: owner, stream: stream, kind: codec.kind) }

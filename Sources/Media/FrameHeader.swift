@@ -11,34 +11,22 @@ package enum FrameHeader: Sendable, Hashable {
 
   /// Parses the header of a whole frame.
   package init(parsing payload: ByteBuffer, of codec: Codec) {
-    switch codec {
+    switch codec.audio {
     case .opus: self = (try? OpusPacket(parsing: payload)).map { .audio(AudioHeader($0)) } ?? .unreadable
     case .g722, .pcmu, .pcma: self = AudioHeader(octets: payload.readableBytes).map(FrameHeader.audio) ?? .unreadable
-    case .h264:
-      self = (try? H264FrameHeader(parsing: payload)).map { .video(VideoHeader($0)) } ?? .unreadable
-    case .vp8:
-      self = (try? VP8FrameHeader(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
-    case .vp9:
-      self = (try? VP9Superframe(parsing: payload)).flatMap(VideoHeader.init).map(FrameHeader.video) ?? .unreadable
+    case nil: self = codec.properties.bitstream?.header(of: payload).map(FrameHeader.video) ?? .unreadable
     }
   }
 
   /// Returns what a keyframe says that keeps its stream from being sent as it is, as a clause; nil if nothing does.
   package static func obstacle(keyframe payload: ByteBuffer, of codec: Codec) -> String? {
-    switch codec {
-    case .opus, .g722, .pcmu, .pcma, .vp8: return nil
-    case .vp9:
-      // The only profile that is negotiated has 8 bits and colours at half the width and height.
-      guard let superframe = try? VP9Superframe(parsing: payload), let first = superframe.frames.first,
-        let header = try? VP9FrameHeader(parsing: first), header.profile > 0
-      else { return nil }
-      return "its video is VP9 of profile \(header.profile)"
-    case .h264:
-      guard let parameters = AVCDecoderConfiguration(keyframe: payload)?.parameters else { return nil }
-      if parameters.bitDepth > 8 { return "its video has \(parameters.bitDepth) bits a sample" }
-      if parameters.chromaFormat != 1 { return "the colours of its video are not at half the width and height (4:2:0)" }
-      return (parameters.reorderedFrames ?? 0) > 0 ? reordering : nil
-    }
+    codec.properties.bitstream?.obstacle(toSending: payload)
+  }
+
+  /// Returns the maximum number of frames that precede one in decoding and follow it in output, according to the parameter sets of a
+  /// keyframe; nil if they do not tell it.
+  package static func reorderedFrames(keyframe payload: ByteBuffer, of codec: Codec) -> Int? {
+    codec.properties.bitstream.flatMap { $0.reorderedFrames(keyframe: payload) }
   }
 
   /// Why frames that a receiver must show in another order are not sent, as a clause.
@@ -71,10 +59,10 @@ package enum FrameHeader: Sendable, Hashable {
   ///
   /// - Parameter header: the packet's parsed header.
   package static func ticks(of payload: ByteBuffer, _ codec: Codec, header: FrameHeader) -> Int? {
-    switch codec {
+    switch codec.audio {
     case .opus: header.opus?.duration ?? (try? OpusTableOfContents(parsing: payload))?.duration
     case .g722, .pcmu, .pcma: header.audio == nil ? nil : payload.readableBytes
-    case .vp8, .h264, .vp9: nil
+    case nil: nil
     }
   }
 }
@@ -125,6 +113,9 @@ package struct VideoHeader: Sendable, Hashable {
   package let isKeyframe: Bool
   /// Whether the frame is shown, or is only a reference for later ones.
   package let isShown: Bool
+  /// Whether the frame follows a keyframe in decoding but refers to frames before it, so that it cannot be decoded if decoding begins
+  /// with the keyframe: a picture of H.265 that is called RASL.
+  package let isSkippedLeading: Bool
   /// The number of its layer frames that the receiver marked as not shown, at most 255.
   package let hiddenLayers: UInt8
   /// Width and height, 0 if the frame does not tell them.
@@ -135,7 +126,10 @@ package struct VideoHeader: Sendable, Hashable {
   package var size: VideoSize? { width == 0 ? nil : VideoSize(width: Int(width), height: Int(height)) }
 
   /// - Parameter size: in pixels; nil if the frame does not tell it.
-  package init(isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, hiddenLayers: Int = 0) {
+  package init(
+    isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, isSkippedLeading: Bool = false, hiddenLayers: Int = 0
+  ) {
+    self.isSkippedLeading = isSkippedLeading
     self.hiddenLayers = UInt8(clamping: hiddenLayers)
     self.isKeyframe = isKeyframe
     self.isShown = isShown

@@ -56,11 +56,11 @@ package struct WaveFormat: Sendable, Hashable {
 extension Codec {
   /// The codec's number in WAVE files (RFC 2361); nil if files name it otherwise.
   package var waveFormatTag: UInt16? {
-    switch self {
+    switch audio {
     case .pcma: 0x0006
     case .pcmu: 0x0007
     case .g722: 0x028F
-    case .opus, .vp8, .h264, .vp9: nil
+    case .opus, nil: nil
     }
   }
 

@@ -28,18 +28,8 @@ package enum ContainerFormat: UInt8, Sendable, Hashable, CaseIterable {
     self = found
   }
 
-  /// The codecs that it can hold, in the order of preference.
-  package var codecs: [TrackCodec] {
-    switch self {
-    case .mp4: [.h264, .av1, .vp9, .aac, .opus, .text]
-    case .mov: [.h264, .aac, .pcmu, .pcma, .pcm, .text]
-    case .webm: [.vp9, .vp8, .av1, .opus, .text]
-    case .mkv: [.h264, .vp9, .vp8, .av1, .opus, .aac, .pcmu, .pcma, .g722, .pcm, .text]
-    case .m4a: [.aac, .text]
-    case .ogg: [.opus]
-    case .wav: [.pcm]
-    }
-  }
+  /// The codecs that it can hold.
+  package var codecs: [TrackCodec] { TrackCodec.allCases.filter { $0.containers.contains(self) } }
 }
 
 /// A file that a worker writes. The bytes of the file depend on this and on the packets only: there is neither time nor chance in them.
@@ -56,6 +46,8 @@ package struct ContainerSettings: Sendable, Hashable {
     package var isBT601: Bool
     /// By how many degrees a player turns frames clockwise: 0, 90, 180 or 270.
     package var rotation: Int
+    /// Whether a player mirrors frames, left to right, before it turns them.
+    package var isMirrored = false
     /// In Hz, and the number of channels; 0 for other tracks.
     package var sampleRate: Int
     package var channels: Int
@@ -72,11 +64,12 @@ package struct ContainerSettings: Sendable, Hashable {
 
     package static func video(
       _ codec: TrackCodec, width: Int, height: Int, unit: (numerator: Int, denominator: Int), privateData: [UInt8],
-      rotation: Int = 0, isBT601: Bool = false
+      rotation: Int = 0, isMirrored: Bool = false, isBT601: Bool = false
     ) -> Track {
       Track(
         codec: codec, unitNumerator: unit.numerator, unitDenominator: unit.denominator, width: width, height: height,
-        isBT601: isBT601, rotation: rotation, sampleRate: 0, channels: 0, frame: 0, delay: 0, privateData: privateData,
+        isBT601: isBT601, rotation: rotation, isMirrored: isMirrored, sampleRate: 0, channels: 0, frame: 0, delay: 0,
+        privateData: privateData,
         language: "",
         name: "")
     }
@@ -170,12 +163,12 @@ extension ContainerSettings.Track {
       throw MessageError("there is no such codec")
     }
     var numbers: [Int] = []
-    for _ in 0..<10 { numbers.append(try reader.number()) }
+    for _ in 0..<11 { numbers.append(try reader.number()) }
     self.init(
       codec: codec, unitNumerator: numbers[0], unitDenominator: numbers[1], width: numbers[2], height: numbers[3],
-      isBT601: numbers[9] != 0, rotation: numbers[4], sampleRate: numbers[5], channels: numbers[6], frame: numbers[7],
-      delay: numbers[8],
-      privateData: [], language: try reader.unicode(), name: try reader.unicode())
+      isBT601: numbers[9] != 0, rotation: numbers[4], isMirrored: numbers[10] != 0, sampleRate: numbers[5],
+      channels: numbers[6], frame: numbers[7], delay: numbers[8], privateData: [], language: try reader.unicode(),
+      name: try reader.unicode())
     privateData = try reader.bytes(try reader.number(upTo: MediaLimits.extradataBytes))
     guard (1...1_000_000).contains(unitNumerator), (1...1_000_000).contains(unitDenominator),
       width <= MediaLimits.side, height <= MediaLimits.side, rotation <= 270, rotation.isMultiple(of: 90),
@@ -188,7 +181,7 @@ extension ContainerSettings.Track {
     writer.number(Int(codec.rawValue))
     for number in [
       unitNumerator, unitDenominator, width, height, rotation, sampleRate, channels, frame, delay,
-      isBT601 ? 1 : 0,
+      isBT601 ? 1 : 0, isMirrored ? 1 : 0,
     ] { writer.number(number) }
     writer.unicode(language)
     writer.unicode(name)

@@ -1,9 +1,11 @@
-/// The coding of a track that a worker encodes, or writes into a container. The raw values are those of the messages.
+/// The coding of a track that a worker encodes, or writes into a container. The raw values are those of the messages. What differs between
+/// codecs is a row of the table in this file.
 package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
   case h264 = 1
   case vp8 = 2
   case vp9 = 3
   case av1 = 4
+  case h265 = 5
   case aac = 20
   case opus = 21
   /// G.711 and G.722 as they are.
@@ -19,71 +21,69 @@ package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
     case video, audio, text
   }
 
-  package var kind: Kind {
+  /// What encodes a codec, for those that a worker encodes.
+  package enum Encoder: Sendable, Hashable {
+    case h264, vp8, vp9, av1, aac, opus
+  }
+
+  /// A row of the table.
+  private struct Row {
+    var kind: Kind
+    var title: String
+    var name: String?
+    var containers: [ContainerFormat]
+    var encoder: Encoder?
+    var preroll = 0
+    var hasParameterSets = false
+    var hasTicksInPackets = false
+  }
+
+  private var row: Row {
     switch self {
-    case .h264, .vp8, .vp9, .av1: .video
-    case .aac, .opus, .pcmu, .pcma, .g722, .pcm: .audio
-    case .text: .text
+    case .h264:
+      Row(
+        kind: .video, title: "H.264", name: "h264", containers: [.mp4, .mov, .mkv], encoder: .h264,
+        hasParameterSets: true)
+    case .vp8: Row(kind: .video, title: "VP8", name: "vp8", containers: [.webm, .mkv], encoder: .vp8)
+    case .vp9: Row(kind: .video, title: "VP9", name: "vp9", containers: [.mp4, .webm, .mkv], encoder: .vp9)
+    case .av1: Row(kind: .video, title: "AV1", name: "av1", containers: [.mp4, .webm, .mkv], encoder: .av1)
+    case .h265:
+      Row(kind: .video, title: "H.265", name: "hevc", containers: [.mp4, .mov, .mkv], hasParameterSets: true)
+    case .aac: Row(kind: .audio, title: "AAC", name: "aac", containers: [.mp4, .mov, .mkv, .m4a], encoder: .aac)
+    case .opus:
+      Row(
+        kind: .audio, title: "Opus", name: "opus", containers: [.mp4, .webm, .mkv, .ogg], encoder: .opus, preroll: 80,
+        hasTicksInPackets: true)
+    case .pcmu: Row(kind: .audio, title: "PCMU", name: "pcm_mulaw", containers: [.mov, .mkv])
+    case .pcma: Row(kind: .audio, title: "PCMA", name: "pcm_alaw", containers: [.mov, .mkv])
+    case .g722: Row(kind: .audio, title: "G.722", name: "adpcm_g722", containers: [.mkv])
+    case .pcm: Row(kind: .audio, title: "PCM", name: "pcm_s16le", containers: [.mov, .mkv, .wav])
+    case .text: Row(kind: .text, title: "text", containers: [.mp4, .mov, .webm, .mkv, .m4a])
     }
   }
+
+  package var kind: Kind { row.kind }
 
   /// How long a decoder must run before what it returns is right, after a seek, in milliseconds.
-  package var preroll: Int {
-    switch self {
-    case .opus: 80
-    case .h264, .vp8, .vp9, .av1, .aac, .pcmu, .pcma, .g722, .pcm, .text: 0
-    }
-  }
+  package var preroll: Int { row.preroll }
 
   /// The usual name.
-  package var title: String {
-    switch self {
-    case .h264: "H.264"
-    case .vp8: "VP8"
-    case .vp9: "VP9"
-    case .av1: "AV1"
-    case .aac: "AAC"
-    case .opus: "Opus"
-    case .pcmu: "PCMU"
-    case .pcma: "PCMA"
-    case .g722: "G.722"
-    case .pcm: "PCM"
-    case .text: "text"
-    }
-  }
+  package var title: String { row.title }
+
+  /// What encodes it; nil for a codec that is only copied.
+  package var encoder: Encoder? { row.encoder }
+
+  /// The containers that hold it.
+  package var containers: [ContainerFormat] { row.containers }
 
   /// Whether decoders need parameter sets, which containers state.
-  package var hasParameterSets: Bool {
-    switch self {
-    case .h264: true
-    case .vp8, .vp9, .av1, .aac, .opus, .pcmu, .pcma, .g722, .pcm, .text: false
-    }
-  }
+  package var hasParameterSets: Bool { row.hasParameterSets }
 
   /// Whether a packet says how many samples it has.
-  package var hasTicksInPackets: Bool {
-    switch self {
-    case .opus: true
-    case .h264, .vp8, .vp9, .av1, .aac, .pcmu, .pcma, .g722, .pcm, .text: false
-    }
-  }
+  package var hasTicksInPackets: Bool { row.hasTicksInPackets }
 
   /// FFmpeg's name of the codec, as in ``FileDescription/Track/codec``; nil for text, whose coding depends on the container.
-  package var name: String? {
-    switch self {
-    case .h264: "h264"
-    case .vp8: "vp8"
-    case .vp9: "vp9"
-    case .av1: "av1"
-    case .aac: "aac"
-    case .opus: "opus"
-    case .pcmu: "pcm_mulaw"
-    case .pcma: "pcm_alaw"
-    case .g722: "adpcm_g722"
-    case .pcm: "pcm_s16le"
-    case .text: nil
-    }
-  }
+  package var name: String? { row.name }
 
   /// Nil for another codec.
   package init?(name: String) {

@@ -62,6 +62,23 @@ package final class StreamDecoder {
     throw .unavailable("the decoding process ends again and again")
   }
 
+  /// Takes the next frame that the decoder keeps.
+  ///
+  /// - Parameters:
+  ///   - isAtEnd: whether no frames follow, so that the decoder returns all; it then starts again with a keyframe.
+  ///   - read: see ``decode(_:time:wantsOutput:isStart:_:)``.
+  /// - Returns: nil if there is no decoder any more.
+  package func receive<Result>(
+    isAtEnd: Bool, _ read: (MediaResponse.Body, UnsafeRawBufferPointer) -> Result?
+  ) throws(MediaWorkerError) -> Result? {
+    guard failure == nil, let decoder else { return nil }
+    do throws(MediaWorkerError) {
+      return try worker.request(isAtEnd ? .drain(decoder.number) : .receive(decoder.number), of: decoder, read)
+    } catch {
+      throw note(error)
+    }
+  }
+
   private func ready() throws(MediaWorkerError) -> MediaWorker.Decoder {
     if let decoder { return decoder }
     do throws(MediaWorkerError) {

@@ -13,7 +13,7 @@ extension RecordingSummary {
     }
     if let video = track(.video) {
       lines.append(
-        "  video \(video.codec) \(Self.text(of: video.sizes ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
+        "  video \(video.codec) \(Self.text(of: video.sizes ?? []))\(Self.text(of: video.orientations ?? [])), \(seconds(video.duration)) s, \(video.frames) frames, "
           + "\(video.keyframes ?? 0) keyframes, \(losses(video))\(paused(video))\(unwritten(video))")
     }
     if let audio = track(.audio) {
@@ -36,6 +36,15 @@ extension RecordingSummary {
   private static func text(of sizes: [RecordingManifest.Track.Size]) -> String {
     let shown = sizes.prefix(8).map { "\($0.width)x\($0.height)" }.joined(separator: " ")
     return sizes.count > 8 ? "\(shown) and \(sizes.count - 8) more sizes" : shown
+  }
+
+  /// How the first frames are shown, if they are not upright, and the number of changes.
+  private static func text(of orientations: [RecordingManifest.Track.Orientation]) -> String {
+    guard let first = orientations.first,
+      let orientation = VideoOrientation(rotation: first.rotation, isMirrored: first.mirrored)
+    else { return "" }
+    let changes = orientations.count - 1
+    return " \(orientation)" + (changes > 0 ? " and \(changes) more orientation\(changes == 1 ? "" : "s")" : "")
   }
 
   /// The duration at a track's end that was not written, and why.

@@ -129,7 +129,6 @@ package struct RoomState: Sendable {
     case .ended(let reason):
       return connectionEnded(id, reason, now: now)
     case .reached, .pathSelected, .media, .keyframeRequested, .targetBitrate, .sectionRejected, .mediaAnnounced,
-      .orientationLeftOut,
       .problem:
       return []
     }

@@ -117,8 +117,11 @@ extension FormatParameters {
 
   /// The parameter sets of H.264 in `sprop-parameter-sets` (RFC 6184, 8.1), each a NAL unit. Those that cannot be read, and those
   /// beyond the limits, are left out.
-  package var parameterSets: [[UInt8]] {
-    guard let text = self["sprop-parameter-sets"] else { return [] }
+  package var parameterSets: [[UInt8]] { units("sprop-parameter-sets") }
+
+  /// Returns the NAL units of a parameter, which are in Base64 with commas between them.
+  func units(_ name: String) -> [[UInt8]] {
+    guard let text = self[name] else { return [] }
     return text.fields(separatedBy: ",").prefix(Self.maximumParameterSets).compactMap { field in
       let encoded = field.trimmed
       guard encoded.utf8.count <= (Self.maximumParameterSetBytes + 2) / 3 * 4 else { return nil }

@@ -59,14 +59,17 @@ public struct SignalledParticipant: Sendable, Hashable {
   /// If not, a description with another DTLS certificate belongs to another connection, perhaps of somebody else, and
   /// what it carries is not added to what was recorded before.
   public var isIdentityVerified: Bool
+  /// Whether the participant is a media server that forwards what others send, and cannot turn the frames of a phone.
+  public var forwardsMedia: Bool
 
   public init(
     _ id: ParticipantID, name: String? = nil, offerer: Offerer, direction: Direction = .sendReceive,
-    isExpected: Bool = false, isIdentityVerified: Bool = false
+    isExpected: Bool = false, isIdentityVerified: Bool = false, forwardsMedia: Bool = false
   ) {
     self.id = id
     self.isExpected = isExpected
     self.isIdentityVerified = isIdentityVerified
+    self.forwardsMedia = forwardsMedia
     self.name = name
     self.offerer = offerer
     self.direction = direction

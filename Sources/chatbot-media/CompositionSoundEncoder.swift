@@ -14,10 +14,10 @@ final class CompositionSoundEncoder {
   init(_ settings: SoundEncoderSettings) throws(DecodingError) {
     let name: String
     let format: AVSampleFormat
-    switch settings.codec {
+    switch settings.codec.encoder {
     case .aac: (name, format) = ("aac", AV_SAMPLE_FMT_FLTP)
     case .opus: (name, format) = ("libopus", AV_SAMPLE_FMT_FLT)
-    case .h264, .vp8, .vp9, .av1, .pcmu, .pcma, .g722, .pcm, .text: throw DecodingError("it is not encoded")
+    case .h264, .vp8, .vp9, .av1, nil: throw DecodingError("it is not encoded")
     }
     let (context, codec) = try PacketOutput.context(of: name)
     output = try PacketOutput(context, skipsEnd: true)

@@ -62,9 +62,9 @@ final class CompositionVideoEncoder {
   /// Returns what another encoder of the same settings says with its first packet; nil if the encoder has said it already, or says it
   /// nowhere.
   private func privateDataOfFirstPacket() throws(DecodingError) -> [UInt8]? {
-    switch settings.codec {
+    switch settings.codec.encoder {
     case .av1: break
-    case .h264, .vp8, .vp9, .aac, .opus, .pcmu, .pcma, .g722, .pcm, .text: return nil
+    case .h264, .vp8, .vp9, .aac, .opus, nil: return nil
     }
     let probe = try Self.open(settings)
     var grey = av_frame_alloc()
@@ -146,7 +146,7 @@ private struct EncoderChoice {
 
   init?(_ settings: CompositionEncoderSettings) {
     let steps = settings.quality - CompositionEncoderSettings.standardQuality
-    switch settings.codec {
+    switch settings.codec.encoder {
     case .h264:
       name = "libx264"
       bitrate = 0
@@ -179,7 +179,7 @@ private struct EncoderChoice {
         ("crf", "\(34 - 4 * steps)"), ("usage", "realtime"), ("cpu-used", "8"), ("row-mt", "0"), ("tile-columns", "1"),
         ("lag-in-frames", "0"),
       ]
-    case .aac, .opus, .pcmu, .pcma, .g722, .pcm, .text: return nil
+    case .aac, .opus, nil: return nil
     }
   }
 }

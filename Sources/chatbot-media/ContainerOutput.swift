@@ -84,8 +84,9 @@ final class ContainerOutput {
         stream.pointee.avg_frame_rate = AVRational(num: unit.den, den: unit.num)
         stream.pointee.r_frame_rate = stream.pointee.avg_frame_rate
       }
-      if track.rotation != 0 {
-        let code = chatbot_av_set_rotation(stream, Int32(track.rotation), Int32(track.width), Int32(track.height))
+      if track.rotation != 0 || track.isMirrored {
+        let code = chatbot_av_set_orientation(
+          stream, Int32(track.rotation), track.isMirrored ? 1 : 0, Int32(track.width), Int32(track.height))
         if code < 0 { throw DecodingError(code) }
       }
       stream.pointee.disposition = AV_DISPOSITION_DEFAULT
@@ -220,18 +221,7 @@ extension ContainerFormat {
 extension TrackCodec {
   /// The codec in FFmpeg; that of text depends on the container.
   func identifier(in format: ContainerFormat) -> AVCodecID {
-    switch self {
-    case .h264: AV_CODEC_ID_H264
-    case .vp8: AV_CODEC_ID_VP8
-    case .vp9: AV_CODEC_ID_VP9
-    case .av1: AV_CODEC_ID_AV1
-    case .aac: AV_CODEC_ID_AAC
-    case .opus: AV_CODEC_ID_OPUS
-    case .pcmu: AV_CODEC_ID_PCM_MULAW
-    case .pcma: AV_CODEC_ID_PCM_ALAW
-    case .g722: AV_CODEC_ID_ADPCM_G722
-    case .pcm: AV_CODEC_ID_PCM_S16LE
-    case .text: SubtitleText.identifier(in: format)
-    }
+    guard let name else { return SubtitleText.identifier(in: format) }
+    return avcodec_descriptor_get_by_name(name)?.pointee.id ?? AV_CODEC_ID_NONE
   }
 }

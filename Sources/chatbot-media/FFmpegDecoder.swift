@@ -4,12 +4,7 @@ import MediaMessages
 
 /// Decodes one stream by FFmpeg, in the calling thread.
 final class FFmpegDecoder: FrameDecoder {
-  /// What it decodes.
-  enum Coding {
-    case h264, g722
-  }
-
-  private let coding: Coding
+  private let isVideo: Bool
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let packet: UnsafeMutablePointer<AVPacket>
   /// The decoded frame that is returned next.
@@ -18,13 +13,16 @@ final class FFmpegDecoder: FrameDecoder {
   private var isDraining = false
   private let output = FrameOutput()
 
-  init(_ coding: Coding) throws(DecodingError) {
-    guard let found = avcodec_find_decoder_by_name(coding.decoderName) else {
+  /// - Parameters:
+  ///   - name: that of the decoder in FFmpeg.
+  ///   - extradata: what it needs before the first frame.
+  init(_ name: String, extradata: [UInt8], isVideo: Bool) throws(DecodingError) {
+    guard let found = avcodec_find_decoder_by_name(name) else {
       throw DecodingError("this FFmpeg does not decode it")
     }
     guard let context = avcodec_alloc_context3(found), let packet = av_packet_alloc(), let frame = av_frame_alloc()
     else { throw DecodingError(chatbot_av_no_memory()) }
-    self.coding = coding
+    self.isVideo = isVideo
     self.context = context
     self.packet = packet
     self.frame = frame
@@ -37,7 +35,7 @@ final class FFmpegDecoder: FrameDecoder {
       }
       return avcodec_default_get_buffer2(context, frame, flags)
     }
-    coding.configure(context)
+    configure(extradata)
     let code = avcodec_open2(context, found, nil)
     if code < 0 { throw DecodingError(code) }
   }
@@ -97,10 +95,10 @@ final class FFmpegDecoder: FrameDecoder {
   private func response(into memory: UnsafeMutableRawBufferPointer?) throws(DecodingError) -> MediaResponse.Body {
     guard try next() else {
       try checkLog()
-      return coding.isVideo ? .video(nil) : .audio(try output.silence())
+      return isVideo ? .video(nil) : .audio(try output.silence())
     }
     defer { discardFrame() }
-    guard coding.isVideo else { return .audio(try output.audio(frame, into: memory)) }
+    guard isVideo else { return .audio(try output.audio(frame, into: memory)) }
     guard let memory else {
       var last = try output.size(of: frame)
       var isDamaged = chatbot_av_is_damaged(frame) != 0
@@ -151,38 +149,18 @@ final class FFmpegDecoder: FrameDecoder {
     if let text = FFmpegLog.damage { return DecodingError(text) }
     return code == 0 ? DecodingError("parts of it are missing") : DecodingError(code)
   }
-}
 
-extension FFmpegDecoder.Coding {
-  /// The decoder's name in FFmpeg: a list of those that may run, and no search in all that it has.
-  fileprivate var decoderName: String {
-    switch self {
-    case .h264: "h264"
-    case .g722: "g722"
-    }
-  }
-
-  fileprivate var isVideo: Bool {
-    switch self {
-    case .h264: true
-    case .g722: false
-    }
-  }
-
-  /// An `avcC` without parameter sets, which come with each keyframe: NAL units follow their lengths in 4 bytes.
-  private static let lengthsOfFourBytes: [UInt8] = [1, 66, 0, 31, 0xFF, 0xE0, 0]
-
-  fileprivate func configure(_ context: UnsafeMutablePointer<AVCodecContext>) {
-    switch self {
-    case .h264:
-      let bytes = Self.lengthsOfFourBytes
-      guard let start = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else { return }
-      start.copyMemory(from: bytes, byteCount: bytes.count)
-      context.pointee.extradata = start.assumingMemoryBound(to: UInt8.self)
-      context.pointee.extradata_size = Int32(bytes.count)
-    case .g722:
+  private func configure(_ extradata: [UInt8]) {
+    if !isVideo {
+      // G.722, the only codec of audio.
       context.pointee.sample_rate = 16_000
       av_channel_layout_default(&context.pointee.ch_layout, 1)
     }
+    guard !extradata.isEmpty, let start = av_mallocz(extradata.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+      return
+    }
+    start.copyMemory(from: extradata, byteCount: extradata.count)
+    context.pointee.extradata = start.assumingMemoryBound(to: UInt8.self)
+    context.pointee.extradata_size = Int32(extradata.count)
   }
 }

@@ -33,11 +33,9 @@ protocol FrameDecoder: AnyObject {
 
 extension MediaCodec {
   func makeDecoder() throws(DecodingError) -> any FrameDecoder {
-    switch self {
-    case .h264: try FFmpegDecoder(.h264)
-    case .g722: try FFmpegDecoder(.g722)
-    case .vp8: try VPXDecoder(isVP9: false)
-    case .vp9: try VPXDecoder(isVP9: true)
+    switch decoder {
+    case .libvpx(let isVP9): try VPXDecoder(isVP9: isVP9)
+    case .ffmpeg(let name, let extradata): try FFmpegDecoder(name, extradata: extradata, isVideo: isVideo)
     }
   }
 }

@@ -94,8 +94,12 @@ final class VPXDecoder: FrameDecoder {
   private func output(
     _ image: vpx_image_t, time: Int64, into memory: UnsafeMutableRawBufferPointer?
   ) throws(DecodingError) -> DecodedVideo {
-    guard image.fmt == VPX_IMG_FMT_I420, let luma = image.planes.0, let blue = image.planes.1, let red = image.planes.2
-    else { throw DecodingError("it is not of profile 0: 8 bits, and colours at half the width and height") }
+    // The bits of a sample above 8, which are left out (profile 2 of VP9).
+    let excess = Int(image.bit_depth) - 8
+    guard image.fmt == VPX_IMG_FMT_I420 || image.fmt == VPX_IMG_FMT_I42016 && (1...8).contains(excess),
+      let luma = image.planes.0, let blue = image.planes.1, let red = image.planes.2
+    else { throw DecodingError("its colours are not at half the width and height") }
+    let isDeep = image.fmt == VPX_IMG_FMT_I42016
     let (width, height) = (Int(image.d_w), Int(image.d_h))
     guard let memory else {
       guard let size = DecodedVideo(width: width, height: height, planes: nil, time: time) else {
@@ -108,8 +112,16 @@ final class VPXDecoder: FrameDecoder {
     for (index, (source, stride)) in sources.enumerated() {
       let plane = DecodedVideo.size(ofPlane: index, width: width, height: height)
       for row in 0..<plane.height {
-        UnsafeMutableRawBufferPointer(rebasing: memory[(placed[index].offset + row * placed[index].stride)...])
-          .copyMemory(from: UnsafeRawBufferPointer(start: source + row * stride, count: plane.width))
+        let target = UnsafeMutableRawBufferPointer(
+          rebasing: memory[(placed[index].offset + row * placed[index].stride)...])
+        guard isDeep else {
+          target.copyMemory(from: UnsafeRawBufferPointer(start: source + row * stride, count: plane.width))
+          continue
+        }
+        let samples = UnsafeRawPointer(source + row * stride).assumingMemoryBound(to: UInt16.self)
+        for column in 0..<plane.width {
+          target[column] = UInt8(truncatingIfNeeded: samples[column] >> UInt16(excess))
+        }
       }
     }
     guard let video = DecodedVideo(width: width, height: height, planes: placed, time: time) else {

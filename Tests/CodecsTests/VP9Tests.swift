@@ -37,11 +37,33 @@ struct VP9Tests {
     #expect(Set(videoFrames.map(\.luma)).count > 1)
   }
 
+  @Test(
+    "of a stream of profile 2 the upper 8 bits of each sample are decoded",
+    arguments: [("yuv420p10le", 10), ("yuv420p12le", 12)] as [(String, UInt8)])
+  func deepSamples(format: String, bitDepth: UInt8) throws {
+    let decoder = try VP9Decoder()
+    let frames = try frames(["-pix_fmt", format, "-b:v", "2M"])
+    let configuration = VP9CodecConfiguration(keyframe: frames[0], size: .init(width: 162, height: 90))
+    #expect(configuration?.codecString == "vp09.02.10.\(bitDepth)")
+    #expect(configuration?.features == ByteBuffer(bytes: [1, 1, 2, 2, 1, 10, 3, 1, bitDepth, 4, 1, 0]))
+    let deep = try frames.compactMap { try decoder.decode($0, \.copy) }
+    #expect(deep.count == 10)
+    let flat = try VP9Decoder()
+    let plain = try self.frames(["-pix_fmt", "yuv420p", "-b:v", "2M"]).compactMap { try flat.decode($0, \.copy) }
+    for (deep, plain) in zip(deep, plain) {
+      #expect(deep.size == plain.size && deep.isWhole)
+      for (deep, plain) in [(deep.luma, plain.luma), (deep.blue, plain.blue), (deep.red, plain.red)] {
+        let differences = zip(deep, plain).map { abs(Int($0) - Int($1)) }
+        #expect(Double(differences.reduce(0, +)) / Double(max(1, differences.count)) < 4)
+      }
+    }
+  }
+
   @Test("other profiles are refused with a sentence", arguments: ["yuv444p", "yuv422p"])
   func otherProfiles(format: String) throws {
     let first = try #require(try frames(["-pix_fmt", format]).first)
     let failure = #expect(throws: CodecError.self) { try VP9Decoder().decode(first, \.size) }
-    #expect(failure?.description.contains("it is VP9 of profile 1, and only profile 0 is decoded") == true)
+    #expect(failure?.description.contains("it is VP9 of profile 1, and only the profiles 0 and 2 are decoded") == true)
   }
 
   @Test("damaged frames are refused or skipped, and never crash")

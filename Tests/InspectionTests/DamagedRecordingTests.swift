@@ -65,11 +65,12 @@ import Testing
       failure { try folder.inspect([folder.file("other.ivf")]) }
         == "“\(folder.file("other.ivf"))” cannot be inspected: "
         + "its video is H.264, which is read from Matroska, but not from IVF.")
-    bytes.replaceSubrange(8..<12, with: "AV01".utf8)
+    bytes.replaceSubrange(8..<12, with: "THEO".utf8)
     try folder.store(bytes, as: "other.ivf")
     #expect(
       failure { try folder.inspect([folder.file("other.ivf")]) }
-        == "“\(folder.file("other.ivf"))” cannot be inspected: its video is AV1, and only VP8, H.264 and VP9 are inspected."
+        == "“\(folder.file("other.ivf"))” cannot be inspected: "
+        + "its IVF header names none of VP8, VP9, AV1."
     )
     try folder.store(Array("fLaC\0\0\0\u{18}\0\0\0\0\0\0\0\0".utf8), as: "other.flac")
     let sentence = failure { try folder.inspect([folder.file("other.flac")]) }

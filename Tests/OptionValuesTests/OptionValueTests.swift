@@ -64,7 +64,7 @@ struct OptionValueTests {
   @Test("a codec of another kind is rejected with those that are supported")
   func codecs() {
     let error = #expect(throws: CodecList.ParseError.self) { try CodecList.parse("opus", of: .video) }
-    #expect(error?.description == "“opus” is not a supported video codec; these are: vp8,h264,vp9.")
+    #expect(error?.description == "“opus” is not a supported video codec; these are: vp8,h264,vp9,av1,h265.")
     let other = #expect(throws: CodecList.ParseError.self) { try CodecList.parse("opus,g729", of: .audio) }
     #expect(other?.description == "“g729” is not a supported audio codec; these are: opus,g722,pcmu,pcma.")
     #expect(throws: CodecList.ParseError.self) { try CodecList.parse("", of: .video) }

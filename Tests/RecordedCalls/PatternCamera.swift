@@ -12,6 +12,8 @@ final class PatternCamera: SentTrack {
   private let span: Range<Double>
   private var encoder: VideoEncoder?
   private var painter: PatternPainter?
+  /// The size of the frames that are encoded.
+  private var encodedSize: VideoSize?
   /// The number of the next frame since the beginning of the call.
   private var next: Int
   /// The frames that were not sent since the last one, and why.
@@ -47,13 +49,19 @@ final class PatternCamera: SentTrack {
     if let slow = video.slow, slow.contains(time), !number.isMultiple(of: video.framesPerSecond) { return nil }
     let change = video.changes.last { $0.at <= time }
     let (codec, size) = (change?.codec ?? video.codec, change?.size ?? video.size)
-    if encoder?.codec != codec || painter?.size != size {
+    let orientation = change?.orientation ?? .upright
+    // To mirror and to turn is its own inverse.
+    let camera = orientation.isMirrored ? orientation : VideoOrientation(quarterTurns: -orientation.rotation / 90)
+    let sentSize = camera.size(of: size)
+    if encoder?.codec != codec || painter?.size != size || encodedSize != sentSize {
       painter = PatternPainter(size: size, streamID: pattern)
-      encoder = try VideoEncoder(codec, settings(size))
+      encoder = try VideoEncoder(codec, settings(sentSize))
+      encodedSize = sentSize
     }
     guard let painter, let encoder else { return nil }
     let shown = clock.shown(at: reading)
-    let frame = painter.videoFrame(frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: shown))
+    let painted = painter.videoFrame(frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: shown))
+    let frame = try painted.turned(camera)
     let ticks = Int64((reading * Double(VideoEncoder.rate)).rounded())
     let isFirst = missing != nil || number.isMultiple(of: video.keyframeDistance)
     guard var output = try encoder.encode(frame, time: ticks, keyframe: isFirst).map({ ($0.payload, $0.isKeyframe) })
@@ -61,8 +69,8 @@ final class PatternCamera: SentTrack {
     if let damaged = video.damaged, damaged.contains(time) { output.0 = Self.damaged(output.0, by: UInt64(number)) }
     defer { missing = nil }
     return SentPiece(
-      time: time, ticks: ticks, codec: codec, payload: output.0, isKeyframe: output.1, size: output.1 ? size : nil,
-      gap: missing.map { $0.gap.reported($0.frames) })
+      time: time, ticks: ticks, codec: codec, payload: output.0, isKeyframe: output.1, size: output.1 ? sentSize : nil,
+      orientation: orientation, gap: missing.map { $0.gap.reported($0.frames) })
   }
 
   private func settings(_ size: VideoSize) -> VideoEncoder.Settings {

@@ -3,7 +3,8 @@ package import Media
 /// Calls by name, for tests and for programs that compose them.
 extension RecordedCall {
   package static let scenarios: [String: @Sendable (_ seconds: Double) -> RecordedCall] = [
-    "visits": { visits($0) }, "hours": { hours($0) }, "clock": { clockThatIsSet($0) }, "screen": { screen($0) },
+    "visits": { visits($0) }, "hours": { hours($0) }, "clock": { clockThatIsSet($0) },
+    "drift": { drift($0) }, "screen": { screen($0) },
     "gaps": { gaps($0) }, "changes": { changes($0) }, "hostile": { hostile($0) }, "crowd": { _ in crowd() },
     "chorus": { chorus($0) }, "bursts": { bursts($0) }, "speakers": { speakers($0) },
     "four": { cameras(4, seconds: $0) },
@@ -34,6 +35,13 @@ extension RecordedCall {
       RecordedUser("a1", name: "Alice", 0..<seconds, camera: video, pattern: 1),
       RecordedUser("b1", name: "Bob", 0.5..<seconds, camera: video, pattern: 2, shift: shift(1)),
     ])
+  }
+
+  /// Two users whose clocks differ by 80 parts in a million. In the middle there is a frame each second only.
+  package static func drift(_ seconds: Double = 600) -> RecordedCall {
+    var call = hours(seconds)
+    for (index, speed) in [1.000_04, 0.999_96].enumerated() { call.users[index].speed = speed }
+    return call
   }
 
   /// The wall clock of the recorder is set by 90 s before the second user comes.
@@ -97,6 +105,12 @@ extension RecordedCall {
         "codecs", 0..<seconds, camera: SentVideo(changes: [.init(at: seconds / 2, codec: .h264, size: small)]),
         pattern: 3),
       RecordedUser(
+        "turned", 0..<seconds,
+        camera: SentVideo(changes: [
+          .init(at: seconds / 3, size: small, orientation: VideoOrientation(quarterTurns: 1)),
+          .init(at: seconds * 2 / 3, size: small, orientation: VideoOrientation(quarterTurns: 3, isMirrored: true)),
+        ]), pattern: 7),
+      RecordedUser(
         "h264", 0..<seconds, camera: SentVideo(.h264, changes: [.init(at: seconds / 2, codec: .h264, size: wide)]),
         microphone: SentAudio(.g722), pattern: 4, shift: shift(1)),
       RecordedUser(
@@ -104,6 +118,19 @@ extension RecordedCall {
       RecordedUser(
         "stereo", 0..<seconds, camera: SentVideo(framesPerSecond: 15),
         microphone: SentAudio(.opus, channels: 2), pattern: 6, shift: shift(3)),
+    ])
+  }
+
+  /// A user whose video has B-frames, one whose second does, and one whose has none.
+  package static func reordering(_ seconds: Double = 8) -> RecordedCall {
+    RecordedCall([
+      RecordedUser(
+        "all", 0..<seconds, camera: SentVideo(.h264, keyframeDistance: 60, reorders: true), pattern: 1),
+      RecordedUser(
+        "slow", 1.1..<seconds - 1,
+        camera: SentVideo(.h264, framesPerSecond: 10, keyframeDistance: 30, reorders: true), pattern: 2,
+        shift: shift(1)),
+      RecordedUser("none", 0.2..<seconds, camera: SentVideo(.h264), pattern: 3, shift: shift(2)),
     ])
   }
 

@@ -11,5 +11,8 @@ struct SentPiece {
   var payload: ByteBuffer
   var isKeyframe = true
   var size: VideoSize?
+  var orientation = VideoOrientation.upright
   var gap: MediaGap?
+  /// Whether it is shown before an earlier one.
+  var isReordered = false
 }

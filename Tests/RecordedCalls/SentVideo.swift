@@ -7,12 +7,16 @@ package struct SentVideo: Sendable, Hashable {
     /// In seconds of the call.
     package var at: Double
     package var codec: Codec
+    /// As it is shown.
     package var size: VideoSize
+    /// How a receiver turns the frames.
+    package var orientation: VideoOrientation
 
-    package init(at: Double, codec: Codec = .vp8, size: VideoSize) {
+    package init(at: Double, codec: Codec = .vp8, size: VideoSize, orientation: VideoOrientation = .upright) {
       self.at = at
       self.codec = codec
       self.size = size
+      self.orientation = orientation
     }
   }
 
@@ -31,12 +35,16 @@ package struct SentVideo: Sendable, Hashable {
   package var span: Range<Double>?
   /// The maximum distance between keyframes, in frames.
   package var keyframeDistance: Int
+  /// Whether it is H.264 with B-frames, which neither changes nor has gaps.
+  package var reorders: Bool
 
   package init(
     _ codec: Codec = .vp8, size: VideoSize = VideoSize(width: 320, height: 240), framesPerSecond: Int = 30,
     bitrate: Int = 600_000, changes: [Change] = [], gaps: [SentGap] = [], slow: Range<Double>? = nil,
-    damaged: Range<Double>? = nil, span: Range<Double>? = nil, keyframeDistance: Int = 150
+    damaged: Range<Double>? = nil, span: Range<Double>? = nil, keyframeDistance: Int = 150,
+    reorders: Bool = false
   ) {
+    self.reorders = reorders
     self.codec = codec
     self.size = size
     self.framesPerSecond = framesPerSecond

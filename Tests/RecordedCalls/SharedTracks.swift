@@ -14,7 +14,8 @@ struct SharedTracks {
   /// Returns the video of a user, who shares it with those who send the same at the same time.
   mutating func camera(
     _ video: SentVideo, clock: SenderClock, pattern: UInt16, stay: Range<Double>
-  ) -> any SentTrack {
+  ) throws -> any SentTrack {
+    if video.reorders { return try ReorderingCamera(video, clock: clock, pattern: pattern, stay: stay) }
     let key = Key(video: video, pattern: pattern, clock: clock, stay: stay)
     let shared =
       cameras[key] ?? SharedCamera(PatternCamera(video, clock: clock, pattern: pattern, stay: stay))

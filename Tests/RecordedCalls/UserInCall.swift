@@ -43,7 +43,7 @@ final class UserInCall {
     clock = user.clock
     for (number, video, audio) in [(1, user.camera, user.microphone), (2, user.screen, user.screenAudio)] {
       if let video {
-        let camera = shared.camera(
+        let camera = try shared.camera(
           video, clock: clock, pattern: user.pattern &+ UInt16(100 * (number - 1)), stay: user.stay)
         add(camera, stream: number, span: video.span)
       }

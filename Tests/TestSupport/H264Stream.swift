@@ -66,7 +66,7 @@ public struct H264Stream: Sendable {
     return frames
   }
 
-  private static func units(annexB bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+  static func units(annexB bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var starts: [Int] = []
     var position = 0
     while position + 3 <= bytes.count {

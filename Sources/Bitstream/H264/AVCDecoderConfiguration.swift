@@ -23,7 +23,7 @@ package struct AVCDecoderConfiguration: Sendable, Hashable {
       sequenceParameterSets.allSatisfy({ $0.readableBytes <= H264SequenceParameterSet.maximumBytes }),
       pictureParameterSets.allSatisfy({ $0.readableBytes <= H264SequenceParameterSet.maximumBytes })
     else { return nil }
-    lengthSize = H264NALUnits.lengthSize
+    lengthSize = NALUnits.lengthSize
     self.sequenceParameterSets = sequenceParameterSets
     self.pictureParameterSets = pictureParameterSets
     self.parameters = parameters
@@ -105,7 +105,7 @@ package struct AVCDecoderConfiguration: Sendable, Hashable {
     var record = ByteBuffer()
     record.writeMultipleIntegers(
       1 as UInt8, parameters.profileIDC, parameters.constraintFlags, parameters.levelIDC,
-      0xFC | UInt8(H264NALUnits.lengthSize - 1), 0xE0 | UInt8(clamping: sequenceParameterSets.count))
+      0xFC | UInt8(NALUnits.lengthSize - 1), 0xE0 | UInt8(clamping: sequenceParameterSets.count))
     Self.write(sequenceParameterSets, into: &record)
     record.writeInteger(UInt8(clamping: pictureParameterSets.count))
     Self.write(pictureParameterSets, into: &record)

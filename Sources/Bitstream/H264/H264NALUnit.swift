@@ -54,42 +54,34 @@ package struct H264NALUnit: Sendable, Hashable {
   package var isValid: Bool { header & 0x80 == 0 }
 }
 
-/// The NAL units of a frame in which each follows its length in 4 bytes, big endian (ISO/IEC 14496-15, 5.3.4.2): the form of H.264
-/// frames in `EncodedFrame`, in files and in the decoders' queues.
+/// The NAL units of an H.264 frame in the form of ``NALUnits``.
 ///
 /// The sequence ends at the first length that is 0 or exceeds what is left.
 package struct H264NALUnits: Sequence, Sendable {
   /// The bytes of a length.
-  package static let lengthSize = 4
+  package static let lengthSize = NALUnits.lengthSize
 
-  private let frame: ByteBuffer
+  private let units: NALUnits
 
   package init(_ frame: ByteBuffer) {
-    self.frame = frame
+    units = NALUnits(frame)
   }
 
   package struct Iterator: IteratorProtocol, Sendable {
+    private var units: NALUnits.Iterator
+
+    fileprivate init(_ units: NALUnits.Iterator) {
+      self.units = units
+    }
+
     /// What has not been read: empty at the end of a whole frame.
-    package private(set) var rest: ByteBuffer
+    package var rest: ByteBuffer { units.rest }
 
-    fileprivate init(_ frame: ByteBuffer) {
-      rest = frame
-    }
-
-    package mutating func next() -> H264NALUnit? {
-      guard let length = rest.getInteger(at: rest.readerIndex, as: UInt32.self), length > 0,
-        let bytes = rest.getSlice(at: rest.readerIndex + H264NALUnits.lengthSize, length: Int(length))
-      else { return nil }
-      rest.moveReaderIndex(forwardBy: H264NALUnits.lengthSize + Int(length))
-      return H264NALUnit(bytes)
-    }
+    package mutating func next() -> H264NALUnit? { units.next().flatMap(H264NALUnit.init) }
   }
 
-  package func makeIterator() -> Iterator { Iterator(frame) }
+  package func makeIterator() -> Iterator { Iterator(units.makeIterator()) }
 
   /// Appends a NAL unit and its length to a frame.
-  package static func append(_ unit: ByteBuffer, to frame: inout ByteBuffer) {
-    frame.writeInteger(UInt32(clamping: unit.readableBytes))
-    frame.writeImmutableBuffer(unit)
-  }
+  package static func append(_ unit: ByteBuffer, to frame: inout ByteBuffer) { NALUnits.append(unit, to: &frame) }
 }

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// The parameter sets of a stream, the last of each id: at most 32 sequence and 256 picture parameter sets of 1 KiB each.
 package struct H264ParameterSets: Sendable {
-  private struct Sequence: Sendable {
+  private struct SequenceSet: Sendable {
     var parsed: H264SequenceParameterSet
     var bytes: ByteBuffer
   }
@@ -12,7 +12,7 @@ package struct H264ParameterSets: Sendable {
     var bytes: ByteBuffer
   }
 
-  private var sequences: [UInt8: Sequence] = [:]
+  private var sequences: [UInt8: SequenceSet] = [:]
   private var pictures: [UInt8: Picture] = [:]
 
   package init() {}
@@ -30,7 +30,7 @@ package struct H264ParameterSets: Sendable {
     case .sequenceParameterSet:
       guard let parsed = try? H264SequenceParameterSet(parsing: unit) else { return false }
       if sequences[parsed.id]?.bytes != unit {
-        sequences[parsed.id] = Sequence(parsed: parsed, bytes: ByteBuffer(bytes: unit.readableBytesView))
+        sequences[parsed.id] = SequenceSet(parsed: parsed, bytes: ByteBuffer(bytes: unit.readableBytesView))
       }
     case .pictureParameterSet:
       guard let parsed = try? H264PictureParameterSet(parsing: unit) else { return false }
@@ -46,6 +46,9 @@ package struct H264ParameterSets: Sendable {
   package func sequence(for pictureID: UInt8) -> H264SequenceParameterSet? {
     pictures[pictureID].flatMap { sequences[$0.parsed.sequenceParameterSetID]?.parsed }
   }
+
+  /// Returns a picture parameter set; nil if it is unknown.
+  package func picture(_ id: UInt8) -> H264PictureParameterSet? { pictures[id]?.parsed }
 
   /// Returns the NAL units of a picture parameter set and of its sequence parameter set; nil if one of them is unknown.
   package func units(for pictureID: UInt8) -> (sequence: ByteBuffer, picture: ByteBuffer)? {

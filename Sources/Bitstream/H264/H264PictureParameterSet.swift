@@ -11,6 +11,8 @@ package struct H264PictureParameterSet: Sendable, Hashable {
   package let sequenceParameterSetID: UInt8
   /// entropy_coding_mode_flag: whether slices are coded by CABAC, which baseline profiles do not have.
   package let usesArithmeticCoding: Bool
+  /// bottom_field_pic_order_in_frame_present_flag: whether the slices of a frame tell where its bottom field is shown.
+  package let tellsBottomField: Bool
 
   /// Parses a NAL unit, header included.
   package init(parsing unit: ByteBuffer) throws(ParseError) {
@@ -20,9 +22,10 @@ package struct H264PictureParameterSet: Sendable, Hashable {
     }
     let type = Int(unit.getInteger(at: unit.readerIndex, as: UInt8.self) ?? 0) & 0x1F
     guard type == 8 else { throw .wrongValue("A PPS's nal_unit_type", expected: "8", found: type) }
-    var reader = H264BitReader(unit, part: "A PPS")
+    var reader = NALUnitBitReader(unit, part: "A PPS")
     id = UInt8(try reader.code("pic_parameter_set_id", upTo: 255))
     sequenceParameterSetID = UInt8(try reader.code("seq_parameter_set_id", upTo: 31))
     usesArithmeticCoding = try reader.flag()
+    tellsBottomField = try reader.flag()
   }
 }

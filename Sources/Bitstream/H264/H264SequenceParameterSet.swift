@@ -7,16 +7,32 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
   /// The number of sequence parameter sets that a stream can have at once: ids are 0 to 31.
   package static let maximumCount = 32
 
-  /// Width and height in pixels, at least 1.
-  package struct Size: Sendable, Hashable {
-    package var width: Int
-    package var height: Int
+  package typealias Size = PixelSize
 
-    package init(width: Int, height: Int) {
-      self.width = width
-      self.height = height
-    }
+  /// How slice headers tell the picture order count (ITU-T H.264, 8.2.1).
+  package enum PictureOrderCount: Sendable, Hashable {
+    /// Type 0: its lowest bits; their number, 4 to 16.
+    case leastSignificantBits(UInt8)
+    /// Type 1: differences from a cycle of expected ones.
+    case cycle(Cycle)
+    /// Type 2: pictures are shown in the order of decoding.
+    case decodingOrder
   }
+
+  /// The expected differences between picture order counts (type 1).
+  package struct Cycle: Sendable, Hashable {
+    /// delta_pic_order_always_zero_flag: whether slice headers have no differences from the expected ones.
+    package var isExact: Bool
+    /// offset_for_non_ref_pic.
+    package var offsetOfOthers: Int32
+    /// offset_for_top_to_bottom_field.
+    package var offsetOfBottomField: Int32
+    /// offset_for_ref_frame, at most 255.
+    package var offsets: [Int32]
+  }
+
+  /// The maximum number of reference frames in a cycle of picture order counts.
+  package static let maximumCycle: UInt32 = 255
 
   /// seq_parameter_set_id, 0 to 31.
   package let id: UInt8
@@ -37,8 +53,16 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
   package let hasSeparateColourPlanes: Bool
   /// The number of bits of frame_num, 4 to 16.
   package let log2MaximumFrameNumber: UInt8
+  /// How the picture order count of a picture is coded.
+  package let pictureOrderCount: PictureOrderCount
   /// pic_order_cnt_type: 2 if frames are shown in the order of decoding.
-  package let pictureOrderCountType: UInt8
+  package var pictureOrderCountType: UInt8 {
+    switch pictureOrderCount {
+    case .leastSignificantBits: 0
+    case .cycle: 1
+    case .decodingOrder: 2
+    }
+  }
   /// max_num_ref_frames, 0 to 16.
   package let maximumReferences: UInt8
   /// Whether the encoder may leave out values of frame_num, so that a step does not prove a loss.
@@ -76,7 +100,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     }
     let type = Int(unit.getInteger(at: unit.readerIndex, as: UInt8.self) ?? 0) & 0x1F
     guard type == 7 else { throw .wrongValue("An SPS's nal_unit_type", expected: "7", found: type) }
-    var reader = H264BitReader(unit, part: "An SPS")
+    var reader = NALUnitBitReader(unit, part: "An SPS")
     profileIDC = UInt8(truncatingIfNeeded: try reader.read(8))
     constraintFlags = UInt8(truncatingIfNeeded: try reader.read(8))
     levelIDC = UInt8(truncatingIfNeeded: try reader.read(8))
@@ -88,7 +112,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     chromaBitDepth = format.chromaDepth
     bitDepth = max(format.lumaDepth, format.chromaDepth)
     log2MaximumFrameNumber = UInt8(4 + (try reader.code("log2_max_frame_num_minus4", upTo: 12)))
-    pictureOrderCountType = try Self.readPictureOrderCountType(&reader)
+    pictureOrderCount = try Self.readPictureOrderCount(&reader)
     maximumReferences = UInt8(try reader.code("max_num_ref_frames", upTo: 16))
     allowsFrameNumberGaps = try reader.flag()
     let columns = 1 + (try reader.code("pic_width_in_mbs_minus1", upTo: Self.maximumMacroblocks - 1))
@@ -103,7 +127,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     // What follows a broken VUI is only hints.
     let restriction = try? Self.readReorderedFrames(&reader)
     let isNeverReordered =
-      pictureOrderCountType == 2 || profileIDC == 66
+      pictureOrderCount == .decodingOrder || profileIDC == 66
       || Self.intraProfiles.contains(profileIDC) && constraintFlags & 0x10 != 0
     reorderedFrames = restriction ?? (isNeverReordered ? 0 : nil)
   }
@@ -116,7 +140,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
 
     init() {}
 
-    init(_ reader: inout H264BitReader) throws(ParseError) {
+    init(_ reader: inout NALUnitBitReader) throws(ParseError) {
       chroma = UInt8(try reader.code("chroma_format_idc", upTo: 3))
       if chroma == 3 { hasSeparatePlanes = try reader.flag() }
       lumaDepth = UInt8(8 + (try reader.code("bit_depth_luma_minus8", upTo: 6)))
@@ -130,7 +154,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     }
 
     /// ITU-T H.264, 7.3.2.1.1.1.
-    private static func skipScalingList(of size: Int, _ reader: inout H264BitReader) throws(ParseError) {
+    private static func skipScalingList(of size: Int, _ reader: inout NALUnitBitReader) throws(ParseError) {
       var (last, next) = (8, 8)
       for _ in 0..<size {
         if next != 0 { next = (last + (try reader.signedCode()) % 256 + 256) % 256 }
@@ -139,23 +163,21 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
     }
   }
 
-  private static func readPictureOrderCountType(_ reader: inout H264BitReader) throws(ParseError) -> UInt8 {
-    let type = try reader.code("pic_order_cnt_type", upTo: 2)
-    switch type {
-    case 0:
-      _ = try reader.code("log2_max_pic_order_cnt_lsb_minus4", upTo: 12)
+  private static func readPictureOrderCount(_ reader: inout NALUnitBitReader) throws(ParseError) -> PictureOrderCount {
+    switch try reader.code("pic_order_cnt_type", upTo: 2) {
+    case 0: return .leastSignificantBits(UInt8(4 + (try reader.code("log2_max_pic_order_cnt_lsb_minus4", upTo: 12))))
     case 1:
-      // delta_pic_order_always_zero_flag, offset_for_non_ref_pic, offset_for_top_to_bottom_field
-      try reader.skip(1)
-      for _ in 0..<2 { _ = try reader.code() }
-      // offset_for_ref_frame
-      for _ in 0..<(try reader.code("num_ref_frames_in_pic_order_cnt_cycle", upTo: 255)) { _ = try reader.code() }
-    default: break
+      var cycle = Cycle(
+        isExact: try reader.flag(), offsetOfOthers: try reader.signedCode32(),
+        offsetOfBottomField: try reader.signedCode32(), offsets: [])
+      let count = try reader.code("num_ref_frames_in_pic_order_cnt_cycle", upTo: maximumCycle)
+      for _ in 0..<count { cycle.offsets.append(try reader.signedCode32()) }
+      return .cycle(cycle)
+    default: return .decodingOrder
     }
-    return UInt8(type)
   }
 
-  private static func crop(_ coded: Size, format: Format, isProgressive: Bool, _ reader: inout H264BitReader)
+  private static func crop(_ coded: Size, format: Format, isProgressive: Bool, _ reader: inout NALUnitBitReader)
     throws(ParseError) -> Size
   {
     guard try reader.flag() else { return coded }
@@ -181,7 +203,7 @@ package struct H264SequenceParameterSet: Sendable, Hashable {
 /// The video usability information (VUI; ITU-T H.264, E.1.1).
 extension H264SequenceParameterSet {
   /// Reads the VUI up to max_num_reorder_frames; nil if it is not there.
-  private static func readReorderedFrames(_ reader: inout H264BitReader) throws(ParseError) -> Int? {
+  private static func readReorderedFrames(_ reader: inout NALUnitBitReader) throws(ParseError) -> Int? {
     guard try reader.flag() else { return nil }
     // aspect_ratio_info_present_flag, aspect_ratio_idc, sar_width, sar_height
     if try reader.flag(), try reader.read(8) == 255 { try reader.skip(32) }
@@ -214,7 +236,7 @@ extension H264SequenceParameterSet {
   }
 
   /// Skips the parameters of a hypothetical reference decoder (E.1.2), and returns whether they are there.
-  private static func skipDecoderParameters(_ reader: inout H264BitReader) throws(ParseError) -> Bool {
+  private static func skipDecoderParameters(_ reader: inout NALUnitBitReader) throws(ParseError) -> Bool {
     guard try reader.flag() else { return false }
     let count = 1 + (try reader.code("cpb_cnt_minus1", upTo: 31))
     try reader.skip(8)

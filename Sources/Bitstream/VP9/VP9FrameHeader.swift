@@ -33,6 +33,8 @@ package struct VP9FrameHeader: Sendable, Hashable {
 
   /// 0...3; profiles 1 and 3 have other chroma subsampling than 4:2:0, profiles 2 and 3 have 10 or 12 bits.
   package let profile: UInt8
+  /// The bits of a sample: 8, 10 or 12; nil if the frame does not state them, as those predicted from others in profiles 2 and 3.
+  package let bitDepth: UInt8?
   package let kind: Kind
   /// Whether the frame is shown (show_frame), or only used as a reference.
   package let isShown: Bool
@@ -68,14 +70,16 @@ package struct VP9FrameHeader: Sendable, Hashable {
       (isShown, isErrorResilient, refreshFrameFlags) = (true, false, 0)
       size = references?[slot]
       parsedBits = bits.position
+      bitDepth = profile < 2 ? 8 : nil
       return
     }
     let isKeyframe = try !bits.flag()
     isShown = try bits.flag()
     isErrorResilient = try bits.flag()
+    var depth: UInt8? = profile < 2 ? 8 : nil
     if isKeyframe {
       try Self.readSyncCode(&bits)
-      try Self.skipColour(&bits, profile: profile)
+      depth = try Self.readColour(&bits, profile: profile)
       kind = .keyframe
       refreshFrameFlags = 0xFF
       size = try Self.readSize(&bits)
@@ -85,7 +89,7 @@ package struct VP9FrameHeader: Sendable, Hashable {
       if !isErrorResilient { try bits.skip(2) }
       if isIntraOnly {
         try Self.readSyncCode(&bits)
-        if profile > 0 { try Self.skipColour(&bits, profile: profile) }
+        if profile > 0 { depth = try Self.readColour(&bits, profile: profile) }
         kind = .intraOnly
         refreshFrameFlags = UInt8(try bits.read(8))
         size = try Self.readSize(&bits)
@@ -102,6 +106,7 @@ package struct VP9FrameHeader: Sendable, Hashable {
         size = try Self.readSize(&bits, slots: slots, references: references)
       }
     }
+    bitDepth = depth
     // render_size
     try bits.skipOptional(32)
     parsedBits = bits.position
@@ -118,10 +123,13 @@ package struct VP9FrameHeader: Sendable, Hashable {
     }
   }
 
-  /// Skips color_config.
-  private static func skipColour(_ bits: inout VP9BitReader, profile: UInt8) throws(ParseError) {
+  /// Reads color_config.
+  ///
+  /// - Returns: the bits of a sample.
+  private static func readColour(_ bits: inout VP9BitReader, profile: UInt8) throws(ParseError) -> UInt8 {
+    var depth: UInt8 = 8
     // ten_or_twelve_bit
-    if profile >= 2 { try bits.skip(1) }
+    if profile >= 2 { depth = try bits.flag() ? 12 : 10 }
     let hasSubsampling = profile & 1 == 1
     let isRGB = try bits.read(3) == 7
     if !isRGB {
@@ -131,6 +139,7 @@ package struct VP9FrameHeader: Sendable, Hashable {
       throw .wrongValue("The profile of a VP9 frame with RGB", expected: "1 or 3", found: Int(profile))
     }
     if hasSubsampling { try readReserved(&bits) }
+    return depth
   }
 
   private static func readSize(_ bits: inout VP9BitReader) throws(ParseError) -> Size {

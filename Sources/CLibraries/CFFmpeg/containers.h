@@ -164,8 +164,8 @@ static inline int chatbot_av_add_chapter(AVFormatContext *context, int64_t start
   return code;
 }
 
-// Has players turn the frames of a stream clockwise, by a multiple of 90 degrees.
-static inline int chatbot_av_set_rotation(AVStream *stream, int degrees, int width, int height) {
+// Has players mirror the frames of a stream, left to right, if mirrored is not 0, and turn them clockwise then, by a multiple of 90 degrees.
+static inline int chatbot_av_set_orientation(AVStream *stream, int degrees, int mirrored, int width, int height) {
   static const int32_t cosines[] = {1, 0, -1, 0}, sines[] = {0, 1, 0, -1};
   if (degrees % 90 != 0 || degrees < 0 || degrees > 270) return AVERROR(EINVAL);
   int turn = degrees / 90;
@@ -173,6 +173,13 @@ static inline int chatbot_av_set_rotation(AVStream *stream, int degrees, int wid
   int32_t matrix[9] = {cosines[turn] * one, sines[turn] * one, 0, -sines[turn] * one, cosines[turn] * one, 0, 0, 0, 1 << 30};
   matrix[6] = (turn == 1 ? height : turn == 2 ? width : 0) * one;
   matrix[7] = (turn == 2 ? height : turn == 3 ? width : 0) * one;
+  if (mirrored) {
+    // The left edge takes the place of the right one before all is turned.
+    matrix[6] += matrix[0] * width;
+    matrix[7] += matrix[1] * width;
+    matrix[0] = -matrix[0];
+    matrix[1] = -matrix[1];
+  }
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
   AVPacketSideData *data =
       av_packet_side_data_new(&stream->codecpar->coded_side_data, &stream->codecpar->nb_coded_side_data,

@@ -16,8 +16,7 @@ extension CheckEvent {
     case .mediaAnnounced(let kinds): [.mediaAnnounced(kinds)]
     case .ended(let ending): [.step(.departed(.init(ending.cause), ending.sentence))]
     case .media(let event): [CheckEvent(event)].compactMap(\.self)
-    case .stateChanged, .pathSelected, .keyframeRequested, .targetBitrate, .iceRestarted, .orientationLeftOut,
-      .problem:
+    case .stateChanged, .pathSelected, .keyframeRequested, .targetBitrate, .iceRestarted, .problem:
       []
     }
   }

@@ -211,6 +211,11 @@ public final class CallJudge {
     sent(reading, size: size, stream: frame.stream, at: now)
   }
 
+  /// Judges the frames that decoders keep, because others could be shown before them: no media follows.
+  package func endMedia() {
+    for index in peers.indices { peers[index].endMedia() }
+  }
+
   /// Records a frame of the pattern that we send to all peers, from a caller that knows what is painted on it.
   package func sent(_ reading: PatternReading, size: VideoSize, stream: Int = 1, at now: ContinuousClock.Instant) {
     let videoFrame = SentFrame(reading: reading, time: seconds(now))

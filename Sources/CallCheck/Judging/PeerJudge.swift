@@ -151,6 +151,11 @@ struct PeerJudge {
     further[stream]?.sent(videoFrame, size: size)
   }
 
+  mutating func endMedia() {
+    first.endMedia()
+    for number in further.keys { further[number]?.endMedia() }
+  }
+
   mutating func receive(_ frame: EncodedFrame, arrived: Double, sent: SentFrames) {
     mediaArrived(from: arrived, until: arrived)
     change(frame.stream) { $0.receive(frame, arrived: arrived, sent: sent) }

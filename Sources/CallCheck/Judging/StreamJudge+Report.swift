@@ -90,7 +90,8 @@ extension StreamJudge {
       fpsMinimum: buckets.fewestFrames(in: intervals, most: video.frameRateEstimator.fastest),
       bitrate: rate(8 * (Double(videoBytes) - surplus.bytes)), keyframes: video.keyframes,
       decodeErrors: video.decodeErrors, framesBeforeKeyframe: video.beforeKeyframe, sizes: video.sizes,
-      sizeChanges: video.sizeChanges, brightness: roundedForReport(video.meanBrightness),
+      sizeChanges: video.sizeChanges, orientations: video.orientations,
+      brightness: roundedForReport(video.meanBrightness),
       freezes: video.freezes.intervals(of: duration), black: video.blackIntervals.intervals(of: duration),
       frozen: video.frozen.intervals(of: duration))
   }

@@ -205,16 +205,28 @@ struct StreamJudge {
   }
 
   private mutating func takeVideoFrame(_ frame: EncodedFrame, shown: Double, arrived: Double, sent: SentFrames) {
-    let outcome = video.receive(frame, at: shown)
+    let outcomes = video.receive(frame, at: shown, arrived: arrived)
     hasUndecodable = hasUndecodable || video.decodeErrors > 0
     if video.unverified > 0 { firstUnverified = firstUnverified ?? roundedForReport(shown) }
-    guard outcome.isSeen else { return }
+    for outcome in outcomes { take(outcome, sent: sent) }
+  }
+
+  /// Judges the frames that the decoder keeps: no media follows.
+  mutating func endMedia() {
+    guard let last = lastShown[.video] else { return }
+    for outcome in video.drain(at: last) { take(outcome, sent: SentFrames()) }
+  }
+
+  /// Accounts for a frame that can be seen.
+  private mutating func take(_ outcome: VideoJudge.Outcome, sent: SentFrames) {
+    let shown = outcome.seen
     buckets[shown].frames += 1
     firstFrame = firstFrame ?? roundedForReport(shown)
     presence[.video]?.decoded(at: shown)
     if let freeze = outcome.freeze { buckets.addFrozen(start: freeze.start, duration: freeze.duration) }
     let content = outcome.reading.flatMap { note($0, at: shown, sent: sent) }
-    let found = skew.videoFrame(.init(heard: shown, arrived: arrived, time: frame.time, content: content))
+    let found = skew.videoFrame(
+      .init(heard: shown, arrived: outcome.arrived, time: outcome.frame.time, content: content))
     for skew in found { buckets[skew.time].skew.add(skew.skew) }
     if video.hasUndecidedWaits { video.settle(at: shown, by: skew.clock) }
   }

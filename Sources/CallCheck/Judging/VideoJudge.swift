@@ -6,10 +6,14 @@ import Pattern
 
 /// Decodes a peer's frames and measures their content.
 struct VideoJudge {
-  /// The result of processing one frame.
+  /// A frame that was decoded and shown.
   struct Outcome {
-    /// Whether a frame was decoded and shown.
-    var isSeen = false
+    /// When it could be seen.
+    var seen: Double
+    /// The frame that it was decoded from: an earlier one than the last, if the codec reorders frames.
+    var frame: EncodedFrame
+    /// When that arrived.
+    var arrived: Double
     /// The pattern's code on the frame.
     var reading: PatternReading?
     /// A freeze that the frame ended.
@@ -58,6 +62,15 @@ struct VideoJudge {
   private(set) var sizes: [VideoReport.Size] = []
   private(set) var sizeChanges = 0
   private var size: VideoSize?
+  /// Nil while all frames were upright.
+  private(set) var orientations: [VideoReport.Orientation]?
+  private var orientation = VideoOrientation.upright
+  private var firstSeen: Double?
+  /// Frames that the decoder keeps, because others are shown before them.
+  private var kept: [(number: Int64, frame: EncodedFrame, arrived: Double)] = []
+  private var lastNumber: Int64 = 0
+  /// More frames than a decoder keeps.
+  private static let maximumKept = 64
 
   /// - Parameter worker: decodes for the peer what is not decoded in this process.
   init(thumbnails: Int, worker: MediaWorker) {
@@ -67,21 +80,31 @@ struct VideoJudge {
 
   /// Processes the next frame in decoding order.
   ///
-  /// - Parameter time: when it could be seen.
-  mutating func receive(_ frame: EncodedFrame, at time: Double) -> Outcome {
+  /// - Parameters:
+  ///   - time: when it could be seen, if none had to be shown before it.
+  ///   - arrived: when it arrived.
+  /// - Returns: the frames that can be seen now, in the order of output.
+  mutating func receive(_ frame: EncodedFrame, at time: Double, arrived: Double) -> [Outcome] {
     if frame.isKeyframe { keyframes += 1 }
-    if (decoded == 0 && unverified == 0 || decoders.current == nil) && !frame.isKeyframe {
+    if (decoded == 0 && unverified == 0 && kept.isEmpty || decoders.current == nil) && !frame.isKeyframe {
       beforeKeyframe += 1
-      return Outcome()
+      return []
     }
+    lastNumber &+= 1
+    kept.append((lastNumber, frame, arrived))
+    if kept.count > Self.maximumKept || !frame.codec.canReorderFrames { kept.removeFirst(kept.count - 1) }
+    var outcomes: [Outcome] = []
     do throws(CodecError) {
       // Another codec begins with a keyframe.
       let decoder = try decoders.decoder(of: frame.codec, isStart: frame.isKeyframe) { () throws(CodecError) in
         try VideoDecoder(frame.codec, in: worker)
       }
       // A frame that is not shown is not an error.
-      return try decoder.decode(frame.payload) { view in analyze(view, of: frame, at: time) } ?? Outcome()
+      try decoder.decode(frame.payload, time: lastNumber) { view, number in
+        outcomes.append(analyze(view, of: takeKept(number) ?? (frame, arrived), now: time))
+      }
     } catch {
+      kept.removeAll { $0.number == lastNumber }
       if error.isUnavailable {
         unverified += 1
         unverifiedReason = unverifiedReason ?? error.reason
@@ -91,13 +114,40 @@ struct VideoJudge {
         decodeFailure = decodeFailure ?? error.reason
         hasUndecodable = true
       }
-      return Outcome()
     }
+    return outcomes
+  }
+
+  /// Returns the frames that the decoder keeps at the end of the stream. Another one begins with a keyframe.
+  mutating func drain(at time: Double) -> [Outcome] {
+    guard !kept.isEmpty, let decoder = decoders.current else { return [] }
+    var outcomes: [Outcome] = []
+    try? decoder.drain { view, number in
+      guard let shown = takeKept(number) else { return }
+      outcomes.append(analyze(view, of: shown, now: time))
+    }
+    kept = []
+    return outcomes
+  }
+
+  private mutating func takeKept(_ number: Int64) -> (frame: EncodedFrame, arrived: Double)? {
+    guard let index = kept.firstIndex(where: { $0.number == number }) else { return nil }
+    let (_, frame, arrived) = kept.remove(at: index)
+    return (frame, arrived)
+  }
+
+  /// Returns when a frame could be seen. A decoder returns frames late that others precede in output; of a recording, whose frames arrive
+  /// when they are shown, it has all that it needs.
+  private func seen(_ frame: EncodedFrame, arrived: Double, now: Double) -> Double {
+    guard frame.codec.canReorderFrames, let lastTime, let lastSeen, arrived < now else { return now }
+    let byClock = lastSeen + max(0, frame.time.duration(since: lastTime).seconds)
+    return max(arrived, lastSeen, min(now, byClock))
   }
 
   /// Releases the decoder of a peer that is gone. If the peer rejoins, it begins with a keyframe.
   mutating func release() {
     decoders = DecodersByCodec()
+    kept = []
     likeness.release()
   }
 
@@ -107,10 +157,15 @@ struct VideoJudge {
     self.keyframes += keyframes
   }
 
-  private mutating func analyze(_ view: VideoFrameView, of frame: EncodedFrame, at time: Double) -> Outcome {
-    var outcome = Outcome(isSeen: true)
+  private mutating func analyze(
+    _ view: VideoFrameView, of kept: (frame: EncodedFrame, arrived: Double), now: Double
+  ) -> Outcome {
+    let (frame, arrived) = kept
+    let time = seen(frame, arrived: arrived, now: now)
+    var outcome = Outcome(seen: time, frame: frame, arrived: arrived)
     decoded += 1
     note(view.size, at: time)
+    note(frame.orientation, at: time)
     let analysis = contentDetector.analyze(view)
     brightness += analysis.brightness
     black.set(analysis.isBlack, at: time)
@@ -135,6 +190,15 @@ struct VideoJudge {
     if sizes.count < Self.maximumList {
       sizes.append(.init(time: roundedForReport(time), width: now.width, height: now.height))
     }
+  }
+
+  private mutating func note(_ now: VideoOrientation, at time: Double) {
+    let first = firstSeen ?? time
+    firstSeen = first
+    guard orientation != now else { return }
+    if orientations == nil { orientations = first < time ? [.init(orientation, at: first)] : [] }
+    orientation = now
+    if let listed = orientations, listed.count < Self.maximumList { orientations?.append(.init(now, at: time)) }
   }
 
   /// Records a size in which we sent the pattern.
@@ -214,4 +278,17 @@ struct VideoJudge {
   var blackIntervals: IntervalLog { black.log }
   var quality: PatternReport.FrameQuality? { likeness.quality }
   var meanBrightness: Double { brightness / Double(max(1, decoded)) }
+}
+
+extension VideoReport.Orientation {
+  fileprivate init(_ orientation: VideoOrientation, at time: Double) {
+    self.init(time: roundedForReport(time), rotation: orientation.rotation, mirrored: orientation.isMirrored)
+  }
+}
+
+extension VideoReport.Orientation: CustomStringConvertible {
+  /// A clause, for example `turned by 90°`.
+  public var description: String {
+    (VideoOrientation(rotation: rotation, isMirrored: mirrored) ?? .upright).description
+  }
 }

@@ -272,6 +272,8 @@ public struct VideoReport: Sendable, Hashable, Codable {
   public var sizes: [Size]
   /// How often the size changed.
   public var sizeChanges: Int
+  /// How frames are turned before they are shown, at the start and after each change, at most 200; nil if they always were upright.
+  public var orientations: [Orientation]?
   /// The mean luma of all frames: 16 is black, 235 white.
   public var brightness: Double
   /// Intervals without a new frame.
@@ -286,6 +288,15 @@ public struct VideoReport: Sendable, Hashable, Codable {
     public var time: Double
     public var width: Int
     public var height: Int
+  }
+
+  /// How frames are turned before they are shown, and the time from which that applies.
+  public struct Orientation: Sendable, Hashable, Codable {
+    public var time: Double
+    /// The angle clockwise, in degrees: 0, 90, 180 or 270.
+    public var rotation: Int
+    /// Whether left and right of the turned frame change places.
+    public var mirrored: Bool
   }
 }
 

@@ -117,6 +117,7 @@ extension HTMLReport {
       if let least = video.fpsMinimum { facts.append(("Lowest frame rate", NumberFormatting.digits(least))) }
       let sizes = video.sizes.prefix(8).map { "\($0.width)\u{D7}\($0.height) from \(NumberFormatting.time($0.time))" }
       facts.append(("Sizes", sizes.joined(separator: "; ") + (video.sizes.count > 8 ? "; \u{2026}" : "")))
+      if let title = video.orientationTitle { facts.append(("Orientation", title)) }
       facts.append(("Mean luma", NumberFormatting.fixed(video.brightness, 0)))
     }
     if let audio = peer.audio {

@@ -18,13 +18,16 @@ extension PeerReport {
   /// A row for each track of each stream, for example "stream 2 (slides), video" and "VP8, 1280\u{D7}720, 5 fps, 212 kbit/s"; a row with
   /// the codecs if the peer has one stream only.
   var trackRows: [(name: String, value: String)] {
-    if streams == nil { return codecTitle.map { [("codecs", $0)] } ?? [] }
+    if streams == nil {
+      return (codecTitle.map { [("codecs", $0)] } ?? []) + (orientationTitle.map { [("orientation", $0)] } ?? [])
+    }
     return allStreams.flatMap { stream in
       let title = title(ofStream: stream.streamNumber)
       var rows: [(name: String, value: String)] = []
       if let video = stream.video {
         let codec = stream.codecs?.video.map { "\($0.title), " } ?? ""
-        let size = video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? ""
+        let turned = video.orientations?.last.map { "\($0), " } ?? ""
+        let size = (video.sizes.last.map { "\($0.width)\u{D7}\($0.height), " } ?? "") + turned
         rows.append(
           (
             "\(title), video",
@@ -56,4 +59,18 @@ extension ReportSection {
 extension CheckComparison.Change {
   /// The measurement as a rule names it: with the number of the stream before it, unless it is the first one.
   var name: String { stream.map { "\($0).\(measurement)" } ?? measurement }
+}
+
+extension PeerReport {
+  /// How frames of the first video are turned before they are shown; nil if they are not.
+  fileprivate var orientationTitle: String? { video?.orientationTitle }
+}
+
+extension VideoReport {
+  /// How frames are turned before they are shown, for example `turned by 90° from 0:00`; nil if they always were upright.
+  var orientationTitle: String? {
+    guard let orientations, !orientations.isEmpty else { return nil }
+    let shown = orientations.prefix(8).map { "\($0) from \(NumberFormatting.time($0.time))" }
+    return shown.joined(separator: "; ") + (orientations.count > 8 ? "; \u{2026}" : "")
+  }
 }

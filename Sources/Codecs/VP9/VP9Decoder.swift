@@ -2,7 +2,7 @@ import Bitstream
 import CVPX
 package import NIOCore
 
-/// Decodes one VP9 stream of profile 0.
+/// Decodes one VP9 stream of profile 0, or of profile 2, of whose samples the upper 8 bits are kept.
 package final class VP9Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   /// Whether a frame was too large: later frames could depend on it, up to the next keyframe.
@@ -51,10 +51,11 @@ package final class VP9Decoder {
     if code != VPX_CODEC_OK { throw CodecError(action, vpx: code) }
     var position: vpx_codec_iter_t?
     guard let image = vpx_codec_get_frame(context, &position) else { return nil }
-    guard let view = VideoFrameView(image.pointee) else {
-      throw CodecError(action, "it is not of profile 0: 8 bits, and colours at half the width and height")
+    if let view = VideoFrameView(image.pointee) { return body(view) }
+    guard let result = VideoFrameView.narrowing(image.pointee, body) else {
+      throw CodecError(action, "its colours are not at half the width and height")
     }
-    return body(view)
+    return result
   }
 
   /// Refuses a unit of which any frame is of another profile or states a size that is too large, before anything is allocated for it. A frame that takes
@@ -70,8 +71,8 @@ package final class VP9Decoder {
     }
     for frame in superframe.frames {
       guard let header = try? VP9FrameHeader(parsing: frame) else { continue }
-      if header.profile > 0 {
-        throw CodecError(action, "it is VP9 of profile \(header.profile), and only profile 0 is decoded")
+      if header.profile & 1 == 1 {
+        throw CodecError(action, "it is VP9 of profile \(header.profile), and only the profiles 0 and 2 are decoded")
       }
       guard let size = header.size else { continue }
       do throws(CodecError) {

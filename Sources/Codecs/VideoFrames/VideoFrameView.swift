@@ -61,6 +61,35 @@ package struct VideoFrameView {
     self.red = Plane(bytes: v, width: halfWidth, height: halfHeight, stride: Int(image.stride.2))
   }
 
+  /// Passes an image of 10 or 12 bits a sample to `body` with the upper 8 bits of each.
+  ///
+  /// - Returns: what `body` returns; nil if the image has another format.
+  static func narrowing<Result>(_ image: vpx_image_t, _ body: (VideoFrameView) -> Result) -> Result? {
+    let shift = Int(image.bit_depth) - 8
+    guard image.fmt == VPX_IMG_FMT_I42016, (1...8).contains(shift), let luma = image.planes.0,
+      let blue = image.planes.1,
+      let red = image.planes.2
+    else { return nil }
+    let (width, height) = (Int(image.d_w), Int(image.d_h))
+    let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(width * height + 2 * halfWidth * halfHeight)
+    let planes = [
+      (luma, Int(image.stride.0), width, height), (blue, Int(image.stride.1), halfWidth, halfHeight),
+      (red, Int(image.stride.2), halfWidth, halfHeight),
+    ]
+    for (start, stride, width, height) in planes {
+      for row in 0..<height {
+        // The stride is in bytes, and a sample has two.
+        let samples = UnsafeRawPointer(start + row * stride).assumingMemoryBound(to: UInt16.self)
+        for column in 0..<width { bytes.append(UInt8(truncatingIfNeeded: samples[column] >> UInt16(shift))) }
+      }
+    }
+    return bytes.withUnsafeBufferPointer { buffer in
+      buffer.baseAddress.map { body(VideoFrameView(size: VideoSize(width: width, height: height), start: $0)) }
+    }
+  }
+
   /// The mean brightness: 16 is black, 235 white.
   package var brightness: Double { luma.average }
 

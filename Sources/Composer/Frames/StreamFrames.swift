@@ -17,7 +17,7 @@ final class StreamFrames {
   private(set) var decodedFrames = 0
   /// Frames that could not be decoded.
   private(set) var undecodedFrames = 0
-  /// Times of which frames could not be decoded, in order; at most ``maximumLosses``.
+  /// Times of which frames could not be decoded, in order; at most ``PictureLoss/maximumCount``.
   private(set) var losses: [PictureLoss] = []
   /// Files that could not be read, or not to their end, a sentence each.
   private(set) var problems: [String] = []
@@ -25,17 +25,33 @@ final class StreamFrames {
   private struct Opened {
     let recording: PlannedRecording
     let track: RecordedTrack
-    let reader: RecordedTrackReader
+    var schedule: DecodingSchedule
     /// How many frames were read, and which of them are the last keyframes that are due.
     var read = 0
     var keyframes: [Int] = []
     /// Whether frames of it were decoded.
     var hasStarted = false
     var isAtEnd = false
+    /// Whether the decoder has returned all that it keeps.
+    var isDrained = false
     var failures = 0
   }
 
-  private typealias Due = (time: Int64, frame: RecordedFrame)
+  /// A frame, when it is to be decoded, and when it is shown.
+  private struct Due {
+    var time: Int64
+    var shown: Int64
+    var frame: RecordedFrame
+  }
+
+  /// A keyframe that was taken and is shown later, because frames before it are.
+  private struct ComingKeyframe {
+    /// How many frames were read before it.
+    var index: Int
+    var shown: Int64
+    /// Where it is in `pending`; nil if it is not there.
+    var pending: Int?
+  }
 
   private let recordings: [PlannedRecording]
   private let keepsDecoding: Bool
@@ -49,6 +65,13 @@ final class StreamFrames {
   /// Frames that are due and not decoded: what follows the last decoded frame, or a keyframe with what follows it.
   private var pending: [Due] = []
   private var pendingBytes = 0
+  private var coming: ComingKeyframe?
+  /// Pictures that a decoder returned before they are shown.
+  private var later: [(shown: Int64, picture: StoredPicture)] = []
+  /// How the pictures that the decoder returns are turned, from the time on from which that applies.
+  private var turns: [(from: Int64, orientation: VideoOrientation)] = []
+  /// The time of the last call.
+  private var now = Int64.min
   /// Whether frames since the last keyframe must be read again, because they were not kept, or the decoder has forgotten them.
   private var mustReadAgain = false
   private var worker: MediaWorker?
@@ -56,6 +79,15 @@ final class StreamFrames {
   private var lastShown = Int64.min
   private var earlierCrashes = 0
   private var loss: PictureLoss?
+  /// Whether frames up to the next keyframe may refer to one that could not be decoded. They would be decoded without an error, to pictures
+  /// that nobody sent.
+  private var dependsOnLoss = false
+  /// Why nothing can be decoded, whatever the frames are: then nothing is composed.
+  private(set) var failure: ComposerFailure?
+  /// The time of the frame that was taken last, or of the start of its recording.
+  private var lastTaken = Int64.min
+  /// Frames of before are counted by the part of the output that they belong to.
+  private let countsFrom: Int64
 
   /// The maximum size of the frames that are kept.
   private static let maximumPending = 512 << 10
@@ -63,13 +95,16 @@ final class StreamFrames {
   private static let patience = 2 * Int64(MediaTimebase.rate)
   /// A recording that fails in more places than this is given up.
   private static let maximumFailures = 20
-  static let maximumLosses = 1_000
+  private static let maximumLosses = PictureLoss.maximumCount
   /// Up to how many keyframes before the last one are tried where nothing can be decoded from that one on.
   private static let maximumKeyframes = 8
 
-  /// - Parameter keepsDecoding: whether frames since a keyframe that is long ago are decoded while the tile is not shown.
-  init(_ tile: PlannedTile, keepsDecoding: Bool) {
+  /// - Parameters:
+  ///   - keepsDecoding: whether frames since a keyframe that is long ago are decoded while the tile is not shown.
+  ///   - countsFrom: frames of before are decoded where later ones need them, and are not counted.
+  init(_ tile: PlannedTile, keepsDecoding: Bool, countsFrom: Int64) {
     self.keepsDecoding = keepsDecoding
+    self.countsFrom = countsFrom
     recordings = tile.hasVideo ? tile.recordings.sorted { $0.range.lowerBound < $1.range.lowerBound } : []
     pauses = tile.spans.filter { $0.state == .nameTile(.recordingPaused) }.map { ($0.start, $0.end) }[...]
   }
@@ -81,16 +116,20 @@ final class StreamFrames {
   ///
   /// - Parameter isShown: whether the picture is needed.
   func advance(to time: Int64, isShown: Bool) {
+    now = time
     while let pause = pauses.first, pause.start <= time {
       pauseEnd = pause.end
       pauses.removeFirst()
       picture.clear()
+      later.removeAll { $0.shown < pauseEnd }
       forget()
     }
+    showLater()
     while let due = next(notAfter: time) { take(due, isShown: isShown) }
     if isShown {
       lastShown = time
       catchUp()
+      drain()
     } else if worker != nil, time - lastShown > Self.patience {
       release()
     }
@@ -112,16 +151,17 @@ final class StreamFrames {
         nextRecording += 1
         continue
       }
-      guard let offset = current?.recording.offset, let end = current?.recording.range.upperBound, let frame = read()
+      guard let offset = current?.recording.offset, let end = current?.recording.range.upperBound,
+        let (due, frame) = read()
       else {
         current?.isAtEnd = true
         continue
       }
       // What follows belongs to a later recording, or to nobody.
-      if offset + frame.time >= end {
+      if offset + due >= end {
         current?.isAtEnd = true
       } else {
-        following = (offset + frame.time, frame)
+        following = Due(time: offset + due, shown: offset + frame.time, frame: frame)
       }
     }
   }
@@ -129,15 +169,18 @@ final class StreamFrames {
   private func begin(_ recording: PlannedRecording) {
     forget()
     close()
-    let track = RecordedTrack.opening(.video, of: recording.recording, problems: &problems)
-    current = Opened(recording: recording, track: track, reader: RecordedTrackReader(track))
+    coming = nil
+    let track = RecordedTrack.opening(
+      .video, of: recording.recording, takesWhatIsLeft: true, problems: &problems)
+    current = Opened(recording: recording, track: track, schedule: DecodingSchedule(track))
     mustReadAgain = false
+    lastTaken = recording.range.lowerBound
   }
 
-  private func read() -> RecordedFrame? {
-    while let reader = current?.reader, (current?.failures ?? 0) <= Self.maximumFailures {
+  private func read() -> (due: Int64, frame: RecordedFrame)? {
+    while current != nil, (current?.failures ?? 0) <= Self.maximumFailures {
       do throws(MediaFile.ReadError) {
-        guard let frame = try reader.next() else { return nil }
+        guard let frame = try current?.schedule.next() else { return nil }
         current?.read += 1
         return frame
       } catch {
@@ -150,21 +193,34 @@ final class StreamFrames {
   }
 
   private func take(_ due: Due, isShown: Bool) {
-    if due.frame.content.isKeyframe {
-      pending.removeAll(keepingCapacity: true)
-      pendingBytes = 0
-      mustReadAgain = false
-      let read = current?.read ?? 1
-      current?.keyframes.append(read - 1)
-      if (current?.keyframes.count ?? 0) > Self.maximumKeyframes { current?.keyframes.removeFirst() }
+    if due.frame.content.followsDamage {
+      add(PictureLoss(start: lastTaken, end: max(lastTaken, due.time), cause: .damagedFile))
     }
+    lastTaken = due.time
+    if due.frame.content.isKeyframe {
+      let index = (current?.read ?? 1) - 1
+      coming = ComingKeyframe(index: index, shown: due.shown, pending: pending.count)
+    }
+    if let keyframe = coming, keyframe.shown <= due.time { begin(with: keyframe) }
     // A picture of before a pause must not be the reference of a later one.
-    guard due.time >= pauseEnd || due.frame.content.isKeyframe else { return }
-    guard !mustReadAgain else { return }
+    guard due.shown >= pauseEnd || due.frame.content.isKeyframe else { return }
+    guard !mustReadAgain || coming?.pending != nil else { return }
     pending.append(due)
     pendingBytes += due.frame.content.payload.readableBytes
     guard pendingBytes > Self.maximumPending, pending.count > 1 else { return }
     if canGoOn(isShown: isShown) { catchUp() } else { forget() }
+  }
+
+  /// Begins with a keyframe: nothing before it is needed any more.
+  private func begin(with keyframe: ComingKeyframe) {
+    coming = nil
+    if let first = keyframe.pending {
+      for due in pending.prefix(first) { pendingBytes -= due.frame.content.payload.readableBytes }
+      pending.removeFirst(min(first, pending.count))
+      mustReadAgain = false
+    }
+    current?.keyframes.append(keyframe.index)
+    if (current?.keyframes.count ?? 0) > Self.maximumKeyframes { current?.keyframes.removeFirst() }
   }
 
   /// Whether frames that are too many to be kept can and should be decoded.
@@ -176,9 +232,14 @@ final class StreamFrames {
 
   /// Lets go of the frames that are kept.
   private func forget() {
+    removePending()
+    mustReadAgain = true
+  }
+
+  private func removePending() {
     pending.removeAll(keepingCapacity: true)
     pendingBytes = 0
-    mustReadAgain = true
+    coming?.pending = nil
   }
 
   // MARK: Decoding
@@ -192,8 +253,7 @@ final class StreamFrames {
     } else {
       for due in pending { decode(due) }
     }
-    pending.removeAll(keepingCapacity: true)
-    pendingBytes = 0
+    removePending()
     // A part that begins here must show what it would show if the part before it had been made by the same process.
     if isFirst, picture.image == nil {
       for keyframe in current.keyframes.dropLast().reversed() where picture.image == nil {
@@ -207,16 +267,21 @@ final class StreamFrames {
     mustReadAgain = false
     guard let current else { return }
     decoder = nil
+    turns.removeAll()
+    later.removeAll()
+    self.current?.isDrained = false
     // The frame that is due next has been read as well.
     let end = current.read - (following == nil ? 0 : 1)
-    let reader = RecordedTrackReader(current.track)
+    var schedule = DecodingSchedule(current.track)
     var (index, failures) = (0, 0)
     while index < end, failures <= Self.maximumFailures {
       do throws(MediaFile.ReadError) {
-        guard let frame = try reader.next() else { return }
-        let time = current.recording.offset + frame.time
-        if time >= current.recording.range.upperBound { return }
-        if index >= keyframe, time >= pauseEnd || frame.content.isKeyframe { decode((time, frame)) }
+        guard let (due, frame) = try schedule.next() else { return }
+        let offset = current.recording.offset
+        if offset + due >= current.recording.range.upperBound { return }
+        if index >= keyframe, offset + frame.time >= pauseEnd || frame.content.isKeyframe {
+          decode(Due(time: offset + due, shown: offset + frame.time, frame: frame))
+        }
         index += 1
       } catch {
         failures += 1
@@ -225,31 +290,74 @@ final class StreamFrames {
   }
 
   private func decode(_ due: Due) {
+    if due.frame.content.isKeyframe { dependsOnLoss = false }
+    if dependsOnLoss {
+      if due.time >= countsFrom { undecodedFrames += 1 }
+      return
+    }
     let crashes = allCrashes
-    do {
+    do throws(CodecError) {
       let decoder = try decoder(for: due.frame.codec)
-      decodedFrames += 1
-      let isVisible = due.time >= pauseEnd
-      try decoder.decode(due.frame.content.payload) { if isVisible { picture.store($0) } }
+      if due.time >= countsFrom { decodedFrames += 1 }
+      note(due.frame.content.orientation, from: due.shown)
+      try decoder.decode(due.frame.content.payload, time: due.shown) { show($0, at: $1) }
       endLoss(at: due.time)
     } catch {
-      undecodedFrames += 1
-      if loss == nil { loss = PictureLoss(start: due.time, end: nil, isCrash: false) }
-      if allCrashes > crashes { loss?.isCrash = true }
+      if due.time >= countsFrom { undecodedFrames += 1 }
+      dependsOnLoss = VideoDecoder.hidesLoss(of: due.frame.content.payload, due.frame.codec)
+      if let reason = DecodingFailure.reason(error, in: worker, isCrash: allCrashes > crashes) { failure = reason }
+      if loss == nil { loss = PictureLoss(start: due.time, end: nil, cause: .undecodable) }
+      if allCrashes > crashes { loss?.cause = .decoderCrashed }
     }
+  }
+
+  /// Notes how pictures are turned from a time on.
+  private func note(_ orientation: VideoOrientation, from shown: Int64) {
+    guard turns.last?.orientation != orientation else { return }
+    turns.append((shown, orientation))
+    // A decoder keeps no pictures of files before the last.
+    if turns.count > 2 { turns.removeFirst() }
+  }
+
+  /// Takes a decoded picture, which is shown now or later.
+  private func show(_ view: VideoFrameView, at shown: Int64) {
+    guard shown >= pauseEnd else { return }
+    let orientation = turns.last { $0.from <= shown }?.orientation ?? turns.first?.orientation ?? .upright
+    if shown <= now { return picture.store(view, turned: orientation) }
+    let kept = StoredPicture()
+    kept.store(view, turned: orientation)
+    later.append((shown, kept))
+  }
+
+  /// Shows the newest of the pictures that were decoded before.
+  private func showLater() {
+    guard let newest = later.last(where: { $0.shown <= now }) else { return }
+    picture.store(newest.picture.image)
+    later.removeAll { $0.shown <= now }
+  }
+
+  /// Takes what the decoder keeps at the end of a recording.
+  private func drain() {
+    guard let current, current.isAtEnd, !current.isDrained, current.schedule.keepsFrames, let decoder else { return }
+    self.current?.isDrained = true
+    try? decoder.drain { show($0, at: $1) }
   }
 
   private func endLoss(at time: Int64?) {
     guard var ended = loss.take() else { return }
     ended.end = time
-    if losses.count < Self.maximumLosses { losses.append(ended) }
+    add(ended)
+  }
+
+  private func add(_ loss: PictureLoss) {
+    if losses.count < Self.maximumLosses { losses.append(loss) }
   }
 
   private func decoder(for codec: Codec) throws(CodecError) -> VideoDecoder {
     if let decoder, decoder.codec == codec { return decoder }
     let worker = worker ?? MediaWorker(.foreground, hasTime: true)
     self.worker = worker
-    let made = try VideoDecoder(codec, in: worker, prefersWorker: true)
+    let made = try VideoDecoder(codec, in: worker, prefersWorker: true, decodesHere: false)
     decoder = made
     return made
   }
@@ -271,14 +379,4 @@ final class StreamFrames {
 
   /// What was lost so far, the last one also if it lasts.
   var allLosses: [PictureLoss] { losses + [loss].compactMap(\.self) }
-}
-
-/// A time of which frames of a tile could not be decoded, in units of `MediaTimebase.rate` from the composition's zero.
-package struct PictureLoss: Sendable, Hashable {
-  /// The time of the first frame that could not be decoded.
-  package var start: Int64
-  /// The time of the next frame that was decoded; nil if there is none.
-  package var end: Int64?
-  /// Whether the process that decodes ended.
-  package var isCrash: Bool
 }

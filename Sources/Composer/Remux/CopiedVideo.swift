@@ -43,7 +43,8 @@ final class CopiedVideo: PacketSource {
     reader = try PacketReader(file, path: options.input, track: copied.index)
     track = .video(
       copied.codec, width: min(about.width, MediaLimits.side), height: min(about.height, MediaLimits.side),
-      unit: (1, Self.rate), privateData: about.extradata, rotation: about.rotation)
+      unit: (1, Self.rate), privateData: about.extradata, rotation: about.rotation,
+      isMirrored: about.isMirrored)
   }
 
   /// Units of a file's times in one of those that are written.

@@ -1,3 +1,4 @@
+import FileSource
 import Media
 import MediaMessages
 
@@ -38,6 +39,11 @@ struct RemuxPlan: Hashable {
             "\(input): a .\(format.ending) file does not hold \(Self.title(track)) as players read it. "
               + "“\(Self.composing(options))” encodes it.")
         }
+        if track.orientation != .upright, !format.statesOrientation {
+          throw .input(
+            "\(input): its video is shown \(track.orientation), which is not written into a .\(format.ending) file. "
+              + "“\(Self.composing(options))” encodes it upright, and .mp4 and .mov files state it.")
+        }
         video = Copied(index: index, codec: codec)
       case .audio:
         if let codec = options.sound {
@@ -69,5 +75,15 @@ struct RemuxPlan: Hashable {
 
   static func title(_ track: FileDescription.Track) -> String {
     TrackCodec(name: track.codec)?.title ?? track.codec.printable(utf8Bytes: 40)
+  }
+}
+
+extension ContainerFormat {
+  /// Whether what a worker writes can state that frames are turned before they are shown: FFmpeg 5.1 writes no projections of Matroska.
+  fileprivate var statesOrientation: Bool {
+    switch self {
+    case .mp4, .mov, .m4a: true
+    case .mkv, .webm, .ogg, .wav: false
+    }
   }
 }

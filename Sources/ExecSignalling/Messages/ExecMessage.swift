@@ -108,7 +108,8 @@ package enum ExecMessage: Sendable, Hashable {
     let name = wire.name.flatMap { $0.isEmpty ? nil : $0.string.prefix(utf8Bytes: maximumText) }
     return SignalledParticipant(
       try id(wire.id, "id", of: type), name: name, offerer: wire.weOffer ?? weOffer ? .local : .remote,
-      direction: wire.direction, isExpected: wire.isExpected, isIdentityVerified: wire.isIdentityVerified)
+      direction: wire.direction, isExpected: wire.isExpected, isIdentityVerified: wire.isIdentityVerified,
+      forwardsMedia: wire.direction == .receiveOnly)
   }
 
   /// The program's reason with a full stop, for people; empty if there is none.

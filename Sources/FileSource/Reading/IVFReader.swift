@@ -32,11 +32,11 @@ final class IVFReader: ContainerReader {
     else { throw .damaged(position: 0, "its IVF header is cut off: it needs 32 bytes, and the file has \(file.size)") }
     let name = String(decoding: fourCC, as: UTF8.self)
     guard let codec = Codec(fourCC: name) else {
-      switch name {
-      case "AV01": throw .unsupportedCodec(.video, "AV1")
-      case "H264": throw .unsupported("its video is H.264, which is read from Matroska, but not from IVF")
-      default: throw .unsupported("its IVF header names neither VP8 nor VP9")
-      }
+      let known = Codec.allCases.filter { $0.properties.fourCC != nil }.map(\.name).joined(separator: ", ")
+      throw .unsupported(
+        name == "H264"
+          ? "its video is H.264, which is read from Matroska, but not from IVF"
+          : "its IVF header names none of \(known)")
     }
     self.codec = codec
     guard rate > 0, scale > 0 else {

@@ -17,6 +17,8 @@ struct MatroskaTrack: Hashable {
   /// The codec delay in nanoseconds.
   var codecDelay: UInt64
   var channels: Int
+  /// How the frames of video are turned before they are shown.
+  var orientation: VideoOrientation
   var isEnabled: Bool
   var isCompressed: Bool
   var isEncrypted: Bool
@@ -29,9 +31,19 @@ struct MatroskaTrack: Hashable {
     frameInterval = track.default_duration
     codecDelay = track.codec_delay
     channels = Int(clamping: track.channels)
+    orientation = Self.orientation(roll: track.pose_roll, yaw: track.pose_yaw)
     isEnabled = track.is_enabled
     isCompressed = track.is_compressed
     isEncrypted = track.is_encrypted
+  }
+
+  /// Returns what a rectangular projection says (RFC 9559, 5.1.4.1.28.41): players mirror frames by a yaw of 180°, then turn them
+  /// counter-clockwise by the roll. Other angles are left out.
+  private static func orientation(roll: Double, yaw: Double) -> VideoOrientation {
+    guard abs(roll) <= 360, roll == roll.rounded() else { return .upright }
+    let isMirrored = abs(yaw) == 180
+    let clockwise = ((isMirrored ? Int(roll) : -Int(roll)) + 720) % 360
+    return VideoOrientation(rotation: clockwise, isMirrored: isMirrored) ?? .upright
   }
 
   /// Longer than any codec's name.
@@ -51,20 +63,15 @@ struct MatroskaTrack: Hashable {
     codecID == "A_OPUS" ? OpusHead(parsing: codecPrivate) : nil
   }
 
-  private var isH264: Bool { codecID == "V_MPEG4/ISO/AVC" }
+  private var bitstream: (any VideoBitstream.Type)? { codec?.properties.bitstream }
 
-  /// Converts the frames of an H.264 track; nil for other codecs, and for a track without parameter sets.
-  var h264Framing: H264Framing? {
-    isH264 ? H264Framing(codecPrivate: codecPrivate) : nil
-  }
+  /// Converts the frames of a video track; nil if they need no conversion, and for a track without usable private data.
+  var framing: (any VideoFraming)? { bitstream?.framing(codecPrivate: codecPrivate) }
 
   /// The usual name of the codec.
   var codecName: String {
     if let codec { return codec.name }
     return switch codecID {
-    case "V_AV1": "AV1"
-    case "V_MPEG4/ISO/AVC": "H.264"
-    case "V_MPEGH/ISO/HEVC": "H.265"
     case "V_THEORA": "Theora"
     case "V_UNCOMPRESSED": "uncompressed"
     case "A_VORBIS": "Vorbis"
@@ -86,7 +93,7 @@ struct MatroskaTrack: Hashable {
     guard number > 0 else { throw .unsupported("its \(codecName) track has no number") }
     if isEncrypted { throw .unsupported("its \(codecName) track is encrypted") }
     if isCompressed { throw .unsupported("its \(codecName) track is compressed (ContentEncodings)") }
-    if isH264, h264Framing == nil {
+    if bitstream?.needsCodecPrivate ?? false, framing == nil {
       throw .unsupported("its \(codecName) track has no parameter sets (CodecPrivate)")
     }
     guard kind == .audio else { return }

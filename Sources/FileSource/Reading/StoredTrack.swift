@@ -14,8 +14,10 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package let isReordered: Bool
   /// What a keyframe says that keeps the video from being sent as stored, as a clause; nil if nothing does.
   let obstacle: String?
-  /// The size of the first keyframe; nil for audio.
+  /// The size of the first keyframe, before it is turned; nil for audio.
   package let size: VideoSize?
+  /// How the frames of video are turned before they are shown.
+  package let orientation: VideoOrientation
   /// nil for video.
   package let channels: Int?
   /// The number of frames in the file that are skipped, because they cannot be decoded or overlap earlier ones.
@@ -35,7 +37,9 @@ package struct StoredTrack: Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     let length = MediaTimebase.text(end - start)
     return switch codec.kind {
-    case .video: "\(codec.name) \(size.map(\.description) ?? "of unknown size"), \(frames) frames in \(length) s"
+    case .video:
+      "\(codec.name) \(size.map(\.description) ?? "of unknown size"), \(frames) frames in \(length) s"
+        + (orientation == .upright ? "" : ", \(orientation)")
     case .audio: "\(codec.name) \(channels == 2 ? "stereo" : "mono"), \(frames) packets in \(length) s"
     }
   }
@@ -47,6 +51,14 @@ extension Codec {
 
   /// The usual name.
   var name: String { properties.name }
+
+  /// Maps the name of a codec in FFmpeg, which for most is that of ours.
+  package init?(ffmpeg name: String) {
+    guard let codec = Self(rawValue: name) ?? Self.allCases.first(where: { $0.properties.ffmpegName == name }) else {
+      return nil
+    }
+    self = codec
+  }
 
   /// Maps the four characters in an IVF file's header.
   init?(fourCC: String) {

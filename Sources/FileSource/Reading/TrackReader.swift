@@ -13,6 +13,8 @@ package final class TrackReader {
     var codec: Codec
     /// WebM's track number.
     var number: UInt64
+    /// Whether what follows damage is read.
+    var continuesAfterDamage = false
   }
 
   private let source: Source
@@ -25,6 +27,9 @@ package final class TrackReader {
   private var videoTimeline: VideoTimeline
   private let timing: ContainerTiming
   private var hasKeyframe = false
+  /// How many damages there were before the frame that was read last, and whether no frame has been returned since then.
+  private var knownDamages = 0
+  private var followsDamage = false
 
   /// The number of frames skipped so far in this round.
   private(set) var skippedFrames = 0
@@ -33,6 +38,8 @@ package final class TrackReader {
   /// The end of the last frame, in units of `MediaTimebase.rate`.
   private(set) var end: Int64 = 0
   private var lastStart: Int64?
+  /// The same for a codec that reorders frames.
+  private var lastFrame = LastFrameEnd(length: usualInterval)
 
   /// The duration of a frame if the file does not state one: a thirtieth of a second.
   private static let usualInterval = Int64(MediaTimebase.rate) / 30
@@ -44,22 +51,30 @@ package final class TrackReader {
     self.source = source
     self.origin = origin
     (container, timing) = try Self.open(source)
-    videoTimeline = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
   }
 
   /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { container.isTruncated }
 
+  /// The parts of the file that could not be read and were left out so far.
+  var damages: [FileDamage] { container.damages }
+
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause.
   var obstacle: String? { container.obstacle }
+
+  /// How the frames of video are turned before they are shown.
+  package var orientation: VideoOrientation { container.orientation }
 
   /// Goes back to the first frame.
   package func rewind() throws(MediaFile.ReadError) {
     (container, _) = try Self.open(source)
     parts.removeAll()
     audio = AudioTimeline()
-    videoTimeline = VideoTimeline(timing: timing)
+    videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
+    lastFrame = LastFrameEnd(length: Self.usualInterval)
     hasKeyframe = false
+    (knownDamages, followsDamage) = (0, false)
     skippedFrames = 0
     end = 0
     lastStart = nil
@@ -73,7 +88,11 @@ package final class TrackReader {
         case .video: try videoFrame(frame)
         case .audio: packet(frame, source.codec)
         }
-      if let placed { return placed }
+      if var placed {
+        placed.followsDamage = followsDamage
+        followsDamage = false
+        return placed
+      }
       skippedFrames += 1
     }
     return nil
@@ -84,6 +103,10 @@ package final class TrackReader {
   private func nextStored() throws(MediaFile.ReadError) -> ContainerFrame? {
     if let part = parts.popFirst() { return part }
     guard var frame = try container.next() else { return nil }
+    if damages.count > knownDamages {
+      // What follows may depend on what is missing.
+      (knownDamages, hasKeyframe, followsDamage) = (damages.count, false, true)
+    }
     guard source.codec.waveFormatTag != nil, frame.payload.readableBytes > Self.partLength else {
       return frame
     }
@@ -98,14 +121,16 @@ package final class TrackReader {
   private static func open(_ source: Source) throws(MediaFile.ReadError) -> (any ContainerReader, ContainerTiming) {
     switch source.format {
     case .ogg:
-      return (try OggReader(source.file), ContainerTiming(rounding: 0))
+      return (
+        try OggReader(source.file, continuesAfterDamage: source.continuesAfterDamage), ContainerTiming(rounding: 0)
+      )
     case .ivf:
       let reader = try IVFReader(source.file)
       return (reader, reader.timing)
     case .mp4:
       return (try WorkerReader(source.file, track: source.number), ContainerTiming(rounding: 1))
     case .webM:
-      let reader = try MatroskaReader(source.file)
+      let reader = try MatroskaReader(source.file, continuesAfterDamage: source.continuesAfterDamage)
       guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }
       reader.select(track)
       return (reader, reader.timing(of: track))
@@ -141,13 +166,21 @@ package final class TrackReader {
     }
     let moved = framesMoved
     let start = videoTimeline.position(time)
+    if source.codec.canReorderFrames {
+      let isReordered = lastFrame.newest.map { start < $0 } ?? false
+      lastFrame.add(start, length: timing.interval ?? frame.length, mayReorder: true)
+      end = (lastFrame.newest ?? start) + max(lastFrame.length, VideoTimeline.minimumStep)
+      return FileFrame(
+        kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
+        size: header.video?.size, isReordered: isReordered)
+    }
     let interval = framesMoved > moved ? nil : lastStart.map { start - $0 }
     let shownFor = timing.interval ?? frame.length ?? interval ?? Self.usualInterval
     end = start + max(shownFor, VideoTimeline.minimumStep)
     lastStart = start
     return FileFrame(
       kind: .video, time: start - origin, payload: frame.payload, header: header, isKeyframe: header.isKeyframe,
-      size: header.video?.size)
+      orientation: container.orientation, size: header.video?.size)
   }
 }
 
@@ -160,13 +193,21 @@ package struct FileFrame: Sendable, Hashable {
   /// What the bitstream says about it.
   package var header: FrameHeader
   package var isKeyframe: Bool
+  /// How a video frame is turned before it is shown.
+  package var orientation: VideoOrientation
   /// The size of a video keyframe.
   package var size: VideoSize?
+  /// Whether it is shown before an earlier frame, so that its time goes back.
+  package var isReordered: Bool
+  /// Whether a part of the file before it could not be read.
+  package var followsDamage = false
 
   package init(
     kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,
-    size: VideoSize? = nil
+    orientation: VideoOrientation = .upright, size: VideoSize? = nil, isReordered: Bool = false
   ) {
+    self.orientation = orientation
+    self.isReordered = isReordered
     self.header = header
     self.kind = kind
     self.time = time

@@ -7,20 +7,28 @@ import Media
 package struct VideoTimeline {
   /// How exact the container's times are.
   let timing: ContainerTiming
+  /// Whether frames may be stored in another order than that in which they are shown.
+  private let mayReorder: Bool
+  /// The time of the frame that is shown last.
   private var last: Int64?
   /// The number of frames whose times were before that of the previous frame.
   package private(set) var framesMoved = 0
 
-  package init(timing: ContainerTiming) {
+  package init(timing: ContainerTiming, mayReorder: Bool = false) {
     self.timing = timing
+    self.mayReorder = mayReorder
   }
+
+  /// By how much the time of a frame that is shown before an earlier one may go back.
+  private static let maximumStepBack = Int64(MediaTimebase.rate)
 
   /// Frames are at least one tick of the 90 kHz clock apart: the RTP timestamp identifies a frame.
   static let minimumStep: Int64 = MediaTimebase.units(perTickOf: .video)
 
   /// Returns the time of a frame, in units.
   ///
-  /// Some live recorders write a frame whose time is before that of the previous one. It is decoded all the same, because the
+  /// A frame of a codec that reorders frames may be shown before earlier ones: its time goes back. Apart from that, some live
+  /// recorders write a frame whose time is before that of the previous one. It is decoded all the same, because the
   /// frames after it depend on it, and shown directly after the previous one.
   ///
   /// - Parameter time: its time in the container, in units of `MediaTimebase.rate`.
@@ -35,10 +43,20 @@ package struct VideoTimeline {
     } else if time >= last + Self.minimumStep {
       start = time
     } else {
-      if time < last - timing.rounding { framesMoved += 1 }
+      if time < last - timing.rounding {
+        framesMoved += 1
+        if mayReorder, last - time <= Self.maximumStepBack { return reordered(time, before: last) }
+      }
       start = last + Self.minimumStep
     }
     self.last = start
     return start
+  }
+
+  /// Returns the time of a frame that is shown before the one at `last`, in whole intervals from it where they agree.
+  private func reordered(_ time: Int64, before last: Int64) -> Int64 {
+    guard let interval = timing.interval, interval > 0 else { return time }
+    let even = last - (last - time + interval / 2) / interval * interval
+    return abs(even - time) <= timing.rounding && even < last ? even : time
   }
 }

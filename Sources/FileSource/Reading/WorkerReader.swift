@@ -1,4 +1,3 @@
-import Bitstream
 package import Media
 package import MediaMessages
 package import MediaWorker
@@ -11,8 +10,8 @@ import NIOCore
 final class WorkerReader: ContainerReader {
   private let session: MediaFileSession
   private let track: FileDescription.Track
-  /// Converts the frames of an H.264 track; nil if they need no conversion.
-  private let framing: H264Framing?
+  /// Converts the frames of a video track; nil if they need no conversion.
+  private let framing: (any VideoFraming)?
   private var waiting = CircularBuffer<ContainerFrame>()
   private var isAtEnd = false
   private var limit: WorkerFile.ByteLimit
@@ -25,7 +24,7 @@ final class WorkerReader: ContainerReader {
     guard let index = Int(exactly: index), index < session.description.tracks.count else { throw .changed }
     track = session.description.tracks[index]
     isTruncated = session.description.isTruncated
-    framing = track.codec == "h264" ? H264Framing(codecPrivate: track.extradata) : nil
+    framing = Codec(ffmpeg: track.codec)?.properties.bitstream?.framing(codecPrivate: track.extradata)
     let session = session
     try WorkerFile.asking { () throws(MediaWorkerError) in try session.select(index) }
   }
@@ -61,10 +60,18 @@ final class WorkerReader: ContainerReader {
     }
   }
 
+  var orientation: VideoOrientation { track.orientation }
+
   var obstacle: String? {
-    if track.isMirrored { return "it is shown mirrored" }
-    if track.rotation != 0 { return "it is shown turned by \(track.rotation)°" }
+    if orientation != .upright { return "it is shown \(orientation)" }
     return hasDiscardedFrames ? "its edit list leaves out frames that others depend on" : nil
+  }
+}
+
+extension FileDescription.Track {
+  /// How frames are turned before they are shown. The description mirrors them first.
+  package var orientation: VideoOrientation {
+    VideoOrientation(rotation: (isMirrored ? 360 - rotation : rotation) % 360, isMirrored: isMirrored) ?? .upright
   }
 }
 
@@ -119,12 +126,12 @@ package enum WorkerFile {
   ///
   /// - Parameter codec: its name in FFmpeg, printable ASCII.
   package static func name(ofCodec codec: String) -> String {
-    if let known = Codec(rawValue: codec) { return known.properties.name }
+    if let known = Codec(ffmpeg: codec) { return known.properties.name }
     return names[codec] ?? (codec.isEmpty ? "of a codec that the file does not name" : codec)
   }
 
   private static let names = [
-    "hevc": "H.265", "av1": "AV1", "mpeg4": "MPEG-4", "mjpeg": "Motion JPEG", "prores": "ProRes", "aac": "AAC",
+    "mpeg4": "MPEG-4", "mjpeg": "Motion JPEG", "prores": "ProRes", "aac": "AAC",
     "mp3": "MP3", "vorbis": "Vorbis", "flac": "FLAC", "alac": "ALAC", "ac3": "AC-3", "eac3": "E-AC-3",
     "pcm_mulaw": "PCMU", "pcm_alaw": "PCMA", "adpcm_g722": "G.722", "theora": "Theora", "png": "PNG", "apng": "PNG",
     "adpcm_ms": "ADPCM", "adpcm_ima_wav": "ADPCM", "gsm_ms": "GSM", "pcm_u8": "8-bit PCM",

@@ -86,6 +86,7 @@ struct InspectionJudging {
         problems.append("“\(path)” could not be read to its end: \(error.reason).")
       }
     }
+    judge.endMedia()
     var ends: [Int64] = []
     for (index, recording) in recordings.enumerated() {
       var last = max(0, feed.end(of: index) ?? 0)

@@ -26,7 +26,7 @@ package final class RecordedTrackReader {
   private var shift: Int64 = 0
   /// The container's time zero of the file that is being read.
   private var zero: Int64 = 0
-  /// The start of the last frame.
+  /// The start of the last frame, apart from those that are shown before it.
   private var last: Int64?
   /// The end of the last frame once its file has been read, before that its start; nil before the first frame.
   private(set) var end: Int64?
@@ -103,7 +103,7 @@ package final class RecordedTrackReader {
 
   private func position(_ frame: FileFrame) -> (time: Int64, content: FileFrame) {
     let time = frame.time + shift
-    last = time
+    last = frame.isReordered ? max(last ?? time, time) : time
     end = max(end ?? .min, time)
     return (time, frame)
   }
@@ -139,9 +139,12 @@ package struct RecordedFrame {
     let unit = MediaTimebase.units(perTickOf: codec)
     // Rounded down, also for times before the start.
     let ticks = time >= 0 ? time / unit : -((unit - 1 - time) / unit)
-    return EncodedFrame(
+    var frame = EncodedFrame(
       owner: stream.owner, stream: stream.number, codec: codec, time: MediaTime(ticks: ticks, rate: codec.clockRate),
       payload: content.payload, header: content.header, isKeyframe: content.isKeyframe, size: content.size,
       arrived: MonotonicInstant(arrival), gap: gap)
+    frame.orientation = content.orientation
+    frame.isReordered = content.isReordered
+    return frame
   }
 }

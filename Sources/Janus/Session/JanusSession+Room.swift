@@ -70,7 +70,7 @@ extension JanusSession {
   static func announcement(of feed: JanusFeedInfo) -> SignalledParticipant {
     SignalledParticipant(
       participantID(of: feed.id), name: feed.display?.prefix(utf8Bytes: maximumNameBytes), offerer: .remote,
-      direction: .receiveOnly)
+      direction: .receiveOnly, forwardsMedia: true)
   }
 
   /// Removes a feed, reports it and releases its handle.

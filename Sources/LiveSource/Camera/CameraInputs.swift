@@ -44,6 +44,11 @@ struct CameraInputs {
     notes += main.audio?.notes ?? []
 
     let storedVideo = options.audio == nil ? main.storedVideo : nil
+    if main.video != nil, storedVideo == nil, options.videoCodec.properties.encoder == nil {
+      throw LiveCamera.OpeningError(
+        "\(parts[0]) cannot be sent as \(options.videoCodec.properties.name): that is sent from files only, as they have it."
+      )
+    }
     let fit = main.video.map { VideoScaling($0.size, wanted: options.size) }
     var evenRate = rate
     if let video = main.video, rate == nil, video.interval < Int64(MediaTimebase.rate) / Self.fastest {

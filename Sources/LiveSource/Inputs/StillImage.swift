@@ -48,7 +48,7 @@ final class StillImage: VideoInput {
   }
 
   private static func picture(_ file: OpenFile) throws(InputError) -> VideoFrame {
-    let input = try WorkerVideo(file, track: 0, origin: 0, orientation: .init(rotation: 0, isMirrored: false))
+    let input = try WorkerVideo(file, track: 0, origin: 0, orientation: .upright)
     guard try input.peek() != nil else {
       throw InputError("its picture cannot be decoded: \(input.undecodable.first?.reason ?? "it is not complete")")
     }

@@ -9,6 +9,7 @@ import NIOCore
 final class StoredVideo: VideoInput {
   private let reader: TrackReader
   private let codec: Codec
+  private let orientation: VideoOrientation
   private var decoder: VideoDecoder
   private var next: FileFrame?
   private var last: VideoFrame?
@@ -18,6 +19,7 @@ final class StoredVideo: VideoInput {
   init(_ stored: StoredFile, _ track: StoredTrack, size: VideoSize) throws(InputError) {
     reader = try refusing { () throws(MediaFile.ReadError) in try stored.reader(of: track) }
     codec = track.codec
+    orientation = track.orientation
     self.size = size
     decoder = try Self.decoder(codec)
   }
@@ -33,7 +35,7 @@ final class StoredVideo: VideoInput {
     guard try peek() != nil, let frame = next else { return }
     next = nil
     do throws(CodecError) {
-      if let videoFrame = try decoder.decode(frame.payload, \.copy) { last = videoFrame }
+      if let videoFrame = try decoder.decode(frame.payload, \.copy) { last = try videoFrame.turned(orientation) }
     } catch {
       // Decoded frames may be wrong until the next keyframe, but a camera does not stop for that.
       undecodable.add(at: frame.time, reason: InputError(error).description)
@@ -51,7 +53,7 @@ final class StoredVideo: VideoInput {
 
   /// Checks a file's video track.
   static func check(_ stored: StoredFile, _ track: StoredTrack) throws(InputError) -> CheckedVideo {
-    guard let size = track.size else { throw InputError("its frames state no size") }
+    guard let size = track.size.map(track.orientation.size) else { throw InputError("its frames state no size") }
     try VideoScaling.check(size)
     let input = try StoredVideo(stored, track, size: size)
     // The first frame is decoded, so that an unsupported profile or size is reported before playback.

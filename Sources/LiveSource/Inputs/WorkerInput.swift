@@ -160,7 +160,7 @@ struct WorkerInput {
     guard Int64(scan.frames) <= length / (Int64(MediaTimebase.rate) / 1_000) else {
       throw InputError("its video has more than 1000 frames a second")
     }
-    let orientation = WorkerVideo.Orientation(rotation: track.rotation, isMirrored: track.isMirrored)
+    let orientation = track.orientation
     let file = file
     let open = { @Sendable () throws(InputError) in
       try WorkerVideo(file, track: index, origin: origin, orientation: orientation)
@@ -169,7 +169,7 @@ struct WorkerInput {
     let input = try open()
     guard let size = try input.firstSize() else { throw InputError("no frame of its video can be decoded") }
     try VideoScaling.check(size)
-    let turned = track.rotation == 0 ? "" : ", turned by \(track.rotation)°"
+    let turned = orientation == .upright ? "" : ", \(orientation)"
     return CheckedVideo(
       summary: "\(WorkerFile.name(ofCodec: track.codec)) \(size), \(scan.frames) frames in "
         + "\(MediaTimebase.text(length)) s\(turned)",
@@ -217,7 +217,7 @@ struct WorkerInput {
   ) throws(InputError) {
     if codecs.isEmpty { return }
     let track = description.tracks[index]
-    guard let codec = Codec(rawValue: track.codec), codecs.contains(codec) else {
+    guard let codec = Codec(ffmpeg: track.codec), codecs.contains(codec) else {
       found.encodingReason = "its video is \(WorkerFile.name(ofCodec: track.codec))"
       return
     }

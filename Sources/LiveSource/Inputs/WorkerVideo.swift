@@ -1,4 +1,3 @@
-import CYUV
 import Codecs
 import FileSource
 import Media
@@ -9,18 +8,10 @@ import MediaWorker
 ///
 /// A frame that cannot be decoded is skipped and counted, and the previous frame is repeated, as in a player.
 final class WorkerVideo: VideoInput {
-  /// How frames must be turned to be upright.
-  struct Orientation: Sendable, Hashable {
-    /// The degrees clockwise: 0, 90, 180 or 270.
-    var rotation: Int
-    /// Whether frames must be mirrored, left to right, before they are turned.
-    var isMirrored: Bool
-  }
-
   private let session: MediaFileSession
   private let track: Int
   private let origin: Int64
-  private let orientation: Orientation
+  private let orientation: VideoOrientation
   private var next: (time: Int64, videoFrame: VideoFrame)?
   private var last: VideoFrame?
   private var lastTime: Int64?
@@ -32,7 +23,7 @@ final class WorkerVideo: VideoInput {
   /// So many frames in a row that cannot be decoded are taken for the end.
   private static let maximumFailures = 3_000
 
-  init(_ file: OpenFile, track: Int, origin: Int64, orientation: Orientation) throws(InputError) {
+  init(_ file: OpenFile, track: Int, origin: Int64, orientation: VideoOrientation) throws(InputError) {
     let session = try refusing { () throws(MediaFile.ReadError) in try WorkerFile.session(file) }
     try asking { () throws(MediaWorkerError) in try session.select(track) }
     self.session = session
@@ -84,7 +75,7 @@ final class WorkerVideo: VideoInput {
   /// The size of the first frame, upright; nil if none can be decoded.
   func firstSize() throws(InputError) -> VideoSize? {
     guard try peek() != nil, let size = next?.videoFrame.size else { return nil }
-    return orientation.rotation % 180 == 0 ? size : VideoSize(width: size.height, height: size.width)
+    return orientation.size(of: size)
   }
 
   private enum Decoded {
@@ -130,49 +121,6 @@ extension VideoFrame {
           .copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[start..<start + size.width]))
       }
       count = size.width * size.height
-    }
-  }
-
-  /// Returns the frame mirrored and turned.
-  fileprivate func turned(_ orientation: WorkerVideo.Orientation) throws(CodecError) -> VideoFrame {
-    if !orientation.isMirrored, orientation.rotation == 0 { return self }
-    let mode =
-      switch orientation.rotation {
-      case 90: kRotate90
-      case 180: kRotate180
-      case 270: kRotate270
-      default: kRotate0
-      }
-    let isUpright = orientation.rotation % 180 == 0
-    let turnedSize = isUpright ? size : VideoSize(width: size.height, height: size.width)
-    var turned = VideoFrame(size: turnedSize)
-    let (width, height) = (Int32(size.width), Int32(size.height))
-    // Mirrored left to right and turned by an angle is the same as upside down and turned by that angle and 180 degrees.
-    let effective = orientation.isMirrored ? mode.opposite : mode
-    let rows = orientation.isMirrored ? -height : height
-    let (stride, colours) = (Int32(size.width), Int32(colourStride))
-    let (newStride, newColours) = (Int32(turnedSize.width), Int32(turned.colourStride))
-    let code = turned.luma.withUnsafeMutableBufferPointer { newLuma in
-      turned.blue.withUnsafeMutableBufferPointer { newBlue in
-        turned.red.withUnsafeMutableBufferPointer { newRed in
-          I420Rotate(
-            luma, stride, blue, colours, red, colours, newLuma.baseAddress, newStride, newBlue.baseAddress, newColours,
-            newRed.baseAddress, newColours, width, rows, effective)
-        }
-      }
-    }
-    if code != 0 { throw CodecError("turn a frame of \(size)", "libyuv refuses it with \(code)") }
-    return turned
-  }
-}
-
-extension RotationMode {
-  fileprivate var opposite: RotationMode {
-    switch self {
-    case kRotate0: kRotate180
-    case kRotate90: kRotate270
-    case kRotate180: kRotate0
-    default: kRotate90
     }
   }
 }

@@ -88,6 +88,7 @@ package final class PeerDemultiplexer {
   private struct Announcement: Hashable {
     var direction = SignalledParticipant.Direction.sendReceive
     var isIdentityVerified = false
+    var forwardsMedia = false
   }
 
   /// Two addresses between which datagrams flow.
@@ -107,7 +108,8 @@ package final class PeerDemultiplexer {
   /// Notes what the signalling says of a participant, for their next connection.
   package func announce(_ participant: SignalledParticipant) {
     let announcement = Announcement(
-      direction: participant.direction, isIdentityVerified: participant.isIdentityVerified)
+      direction: participant.direction, isIdentityVerified: participant.isIdentityVerified,
+      forwardsMedia: participant.forwardsMedia)
     if announcement == Announcement() {
       announcements[participant.id] = nil
     } else if announcements.count < Self.maximumAnnouncements || announcements[participant.id] != nil {
@@ -236,6 +238,7 @@ package final class PeerDemultiplexer {
     let direction = announcement.direction
     var policy = configuration.policy
     policy.tracks = policy.tracks.restricted(sends: direction != .receiveOnly, receives: direction != .sendOnly)
+    policy.tracks.acceptsOrientation = announcement.forwardsMedia
     // A media server that media flows to or from in one direction has no data channels.
     if direction != .sendReceive { policy.dataChannels = nil }
     var settings = PeerConnection.Configuration(

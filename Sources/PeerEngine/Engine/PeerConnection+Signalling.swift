@@ -82,7 +82,6 @@ extension PeerConnection {
     for codec in negotiation.reportUnaccepted(of: session) {
       reportProblem(Self.sentence(onUnaccepted: codec), now: now)
     }
-    if negotiation.reportsOrientation(of: session) { emit(.orientationLeftOut) }
     if let answer = exchange.answer { emit(.signal(.answer(answer))) }
     if exchange.isOtherConnection { media.connectionWasInterrupted(now: now) }
     transport.apply(session, isOfferer: exchange.isOfferer, now: now)

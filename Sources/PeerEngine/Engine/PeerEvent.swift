@@ -29,9 +29,6 @@ public enum PeerEvent: Sendable, Hashable {
   /// The kinds of media that the participant sends to us according to the last exchange of descriptions. Those of rejected
   /// sections count. Reported after the first exchange with media sections, and when it changes; empty for one who only receives.
   case mediaAnnounced(Set<MediaKind>)
-  /// The participant offers to send the orientation of its video (`urn:3gpp:video-orientation`), which our answer leaves out.
-  /// A browser then rotates its frames itself; a media server that forwards frames cannot. Reported once.
-  case orientationLeftOut
   /// A message of the participant was refused and changed nothing; one sentence.
   case problem(String)
   /// The connection has ended; no event follows.

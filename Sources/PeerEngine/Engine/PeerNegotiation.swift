@@ -40,7 +40,6 @@ struct PeerNegotiation {
   /// How many of the local candidates have been trickled.
   private var trickledCount = 0
   private var rejections = RejectionReporter()
-  private var hasReportedOrientation = false
   /// The codecs of ours that the participant did not accept in the last exchange.
   private var unacceptedCodecs: Set<Codec> = []
 
@@ -110,13 +109,6 @@ struct PeerNegotiation {
   /// Notes the rejected sections of an exchange, and returns those that must be reported.
   mutating func report(_ rejected: [RejectedSection], now: MonotonicInstant) -> [RejectedSection] {
     rejections.update(rejected, now: now)
-  }
-
-  /// Returns whether an exchange leaves out the orientation of video and that must be reported.
-  mutating func reportsOrientation(of session: NegotiatedSession) -> Bool {
-    guard session.leavesOutOrientation, !hasReportedOrientation else { return false }
-    hasReportedOrientation = true
-    return true
   }
 
   /// Notes the codecs of ours that the participant does not accept, and returns those that must be reported, in order.

@@ -122,7 +122,9 @@ struct DescriptionWriter {
       for value in format.feedback.values {
         written.append("rtcp-fb", "\(number) \(value)")
       }
-      if let parameters = format.h264?.text ?? format.codec.formatParameters(stereo: media.acceptsStereo) {
+      if let parameters = format.parameters?.text
+        ?? format.codec.formatParameters(of: format, stereo: media.acceptsStereo)
+      {
         written.append("fmtp", "\(number) \(parameters)")
       }
       if let retransmission = format.retransmissionPayloadType {

@@ -27,7 +27,9 @@ struct FormatChoice: Sendable, Hashable {
     if let order = preferences.chosen(remote.kind) {
       formats = order.flatMap { codec in formats.filter { $0.codec == codec } }
     }
-    format = Self.kept(kept, in: formats) ?? Self.first(of: formats) ?? remote.formats[0]
+    format =
+      Self.kept(kept, in: formats)
+      ?? Self.first(of: formats, sends: sends || preferences.answersWithEachCodec) ?? remote.formats[0]
     let chosen = format
     if preferences.answersWithEachCodec, sends, !receives {
       for format in formats where format.isSendable && format.codec != chosen.codec {
@@ -47,8 +49,9 @@ struct FormatChoice: Sendable, Hashable {
     return nil
   }
 
-  /// Returns the first format, or another one of its codec that allows more: packetization mode 1 of H.264 is better than mode 0.
-  private static func first(of formats: [MediaFormat]) -> MediaFormat? {
-    formats.first { $0.codec == formats[0].codec && $0.isSendable } ?? formats.first
+  /// Returns the first format, or another one of its codec that allows more: packetization mode 1 of H.264 is better than mode 0, and
+  /// where we send or forward, so is the profile that we send.
+  private static func first(of formats: [MediaFormat], sends: Bool) -> MediaFormat? {
+    formats.first { $0.codec == formats[0].codec && (sends ? $0.isSendable : $0.allowsLargeFrames) } ?? formats.first
   }
 }

@@ -2,9 +2,9 @@ internal import Media
 
 /// The supported RTP header extensions, in the order of our offers.
 ///
-/// `urn:3gpp:video-orientation` is left out on purpose: a sender that cannot signal the orientation rotates the frame
-/// before it encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a phone's video upright. That holds for a browser
-/// that sends to us; a media server forwards the frames that it receives as they are.
+/// ``videoOrientation`` is negotiated with media servers only, which forward the frames that they receive as they are. Another sender
+/// that cannot signal the orientation rotates the frame before it encodes it (3GPP TS 26.114, 7.4.5), and then every player shows a
+/// phone's video upright.
 enum HeaderExtension: CaseIterable, Sendable {
   case audioLevel
   case absoluteSendTime
@@ -13,9 +13,7 @@ enum HeaderExtension: CaseIterable, Sendable {
   case streamID
   case repairedStreamID
   case dependencyDescriptor
-
-  /// The extension that we leave out on purpose.
-  static let orientationURI = "urn:3gpp:video-orientation"
+  case videoOrientation
 
   /// The URI in `a=extmap` (RFC 8285, 8).
   var uri: String {
@@ -29,6 +27,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     case .repairedStreamID: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
     case .dependencyDescriptor:
       "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
+    case .videoOrientation: "urn:3gpp:video-orientation"
     }
   }
 
@@ -42,6 +41,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     case .streamID: 10
     case .repairedStreamID: 11
     case .dependencyDescriptor: 12
+    case .videoOrientation: 13
     }
   }
 
@@ -50,7 +50,7 @@ enum HeaderExtension: CaseIterable, Sendable {
     switch self {
     case .audioLevel: kind == .audio
     case .absoluteSendTime, .transportSequenceNumber, .mid: true
-    case .streamID, .repairedStreamID, .dependencyDescriptor: kind == .video
+    case .streamID, .repairedStreamID, .dependencyDescriptor, .videoOrientation: kind == .video
     }
   }
 }
@@ -66,6 +66,7 @@ extension NegotiatedMedia.Extensions {
       case .streamID: streamID
       case .repairedStreamID: repairedStreamID
       case .dependencyDescriptor: dependencyDescriptor
+      case .videoOrientation: videoOrientation
       }
     }
     set {
@@ -77,6 +78,7 @@ extension NegotiatedMedia.Extensions {
       case .streamID: streamID = newValue
       case .repairedStreamID: repairedStreamID = newValue
       case .dependencyDescriptor: dependencyDescriptor = newValue
+      case .videoOrientation: videoOrientation = newValue
       }
     }
   }

@@ -23,6 +23,8 @@ package struct LocalDescription: Sendable, Hashable {
   package var sendsInEverySection = false
   /// The codecs that may be negotiated, and those that we send.
   package var codecs = CodecPreferences()
+  /// Whether the remote side may leave it to us to turn its frames.
+  package var acceptsOrientation = false
   /// Our side of the data channels; nil if we use none.
   package var data: LocalData?
 
@@ -73,6 +75,7 @@ package struct LocalDescription: Sendable, Hashable {
       data: data)
     sendsInEverySection = tracks.sendsInEverySection
     codecs = tracks.codecs
+    acceptsOrientation = tracks.acceptsOrientation
     addStreams(tracks.furtherStreams, using: &generator)
   }
 

@@ -112,7 +112,7 @@ extension LocalMedia {
       formats: ([format] + choice.alternatives).map { format in
         var format = format
         format.feedback = format.feedback.intersection(.all(for: format.codec))
-        format.h264 = format.h264?.answer
+        format.parameters = format.parameters?.answer
         return format
       },
       redundancy: choice.redundancy, stream: stream, extensions: remote.extensions,
@@ -160,7 +160,7 @@ extension LocalMedia {
       var format = theirs
       if ours.retransmissionPayloadType == nil { format.retransmissionPayloadType = nil }
       format.feedback = ours.feedback.intersection(theirs.feedback)
-      format.h264 = theirs.h264?.answer
+      format.parameters = theirs.parameters?.answer
       return format
     }
     // An answer should have nothing that was not offered; if it has nothing else, that is what the remote side sends.
@@ -168,7 +168,7 @@ extension LocalMedia {
       agreed.formats = remote.formats.map { theirs in
         var format = theirs
         format.feedback = theirs.feedback.intersection(.all(for: theirs.codec))
-        format.h264 = theirs.h264?.answer
+        format.parameters = theirs.parameters?.answer
         return format
       }
     }

@@ -9,9 +9,13 @@ package struct MediaFormat: Sendable, Hashable {
   /// The payload type of its retransmissions (RFC 4588), if both sides support RTX.
   package var retransmissionPayloadType: UInt8?
   package var feedback: NegotiatedMedia.Feedback
-  /// The profile, level and packetization mode of H.264; nil for other codecs. In what was negotiated they are those that we state.
-  package var h264: H264Parameters?
-  /// The parameter sets of H.264, each a NAL unit, that the remote side states in `sprop-parameter-sets` (RFC 6184, 8.1). At most 32
+  /// The value of the codec's parameter that states the profile, for example `2` for VP9 of 10 bits; nil for codecs without one in the table
+  /// of codecs.
+  package var profile: String?
+  /// The profile, level and packetization mode of H.264, and what corresponds to them of other codecs; nil for those that have none. In what
+  /// was negotiated they are those that we state.
+  package var parameters: CodecParameters?
+  /// The parameter sets of H.264 or H.265, each a NAL unit, that the remote side states (RFC 6184, 8.1; RFC 7798, 7.1). At most 32
   /// of 1 KiB; those in the stream count more.
   package var parameterSets: [ByteBuffer] = []
 
@@ -23,20 +27,27 @@ package struct MediaFormat: Sendable, Hashable {
     self.payloadType = payloadType
     self.retransmissionPayloadType = retransmissionPayloadType
     self.feedback = feedback
+    profile = codec.properties.profile?.values.first
   }
 
   /// Returns whether this is the payload type of its retransmissions.
   package func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType == retransmissionPayloadType }
 
-  /// Returns whether two formats can stand for each other: they have one codec, and H.264 has one profile and one packetization mode.
-  /// Its level is no part of that.
+  /// The parameters of H.264; nil for other codecs.
+  package var h264: H264Parameters? { parameters?.ofH264 }
+
+  /// Returns whether two formats can stand for each other: they have one codec and one profile, and parameters that can.
   func isSame(as other: MediaFormat) -> Bool {
-    codec == other.codec && h264?.profile == other.h264?.profile
-      && h264?.packetizationMode == other.h264?.packetizationMode
+    guard codec == other.codec, profile == other.profile else { return false }
+    guard let parameters, let theirs = other.parameters else { return (parameters == nil) == (other.parameters == nil) }
+    return parameters.isSame(as: theirs)
   }
 
-  /// Whether we can send frames of the codec in this format: those of H.264 are larger than a packet, which mode 0 does not allow.
-  var isSendable: Bool { h264?.packetizationMode != 0 }
+  /// Whether we can send frames of the codec in this format: they have its usual profile.
+  var isSendable: Bool { allowsLargeFrames && profile == codec.properties.profile?.values.first }
+
+  /// Whether a frame may be larger than a packet, which the packetization mode 0 of H.264 does not allow.
+  var allowsLargeFrames: Bool { parameters?.isSendable ?? true }
 
   /// The payload types of the `m=` line, that of the media first.
   var payloadTypes: [UInt8] { [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []) }

@@ -28,8 +28,6 @@ package struct NegotiatedSession: Sendable, Hashable {
   package var rejected: [RejectedSection] = []
   /// The codecs of ours that the remote side does not accept in sections in which we would send them.
   package var unacceptedCodecs: Set<Codec> = []
-  /// Whether the remote side offers to send the orientation of its video (3GPP TS 26.114, 7.4.5), which our answer leaves out.
-  package var leavesOutOrientation = false
 
   package init(
     remoteUsernameFragment: String, remotePassword: String, remoteIsLite: Bool = false,
@@ -184,6 +182,8 @@ package struct NegotiatedMedia: Sendable, Hashable {
     package var transportSequenceNumber: UInt8?
     /// Which frames a frame of video depends on. Its value is longer than 16 bytes in keyframes, so two-byte headers carry it.
     package var dependencyDescriptor: UInt8?
+    /// How frames of video are turned before they are shown (3GPP TS 26.114, 7.4.5).
+    package var videoOrientation: UInt8?
 
     package init() {}
   }

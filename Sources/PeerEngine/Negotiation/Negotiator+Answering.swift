@@ -38,7 +38,8 @@ extension Negotiator {
         agreed[position].content = .data(ours)
         data = .init(ours, theirs, index: position, mid: agreed[position].mid)
       }
-      guard let theirs = remote.media(at: position) else { continue }
+      guard var theirs = remote.media(at: position) else { continue }
+      if !local.acceptsOrientation { theirs.leaveOut(.videoOrientation) }
       let key = LocalDescription.Key(stream: ours[position] ?? 1, kind: theirs.kind)
       let track = local.track(key, using: &generator)
       let choice = FormatChoice(
@@ -175,9 +176,6 @@ extension Negotiator {
       dtlsRole: role, media: media, data: data, localCredentials: credentials, isICERestart: isRestart ?? false)
     settled.rejected = rejected
     settled.unacceptedCodecs = Set(unsent.compactMap { local.codecs.sent[$0] })
-    settled.leavesOutOrientation = media.contains { media in
-      media.receives && remote.media(at: media.index)?.signalsOrientation == true
-    }
     self.sections = sections
     bundle = choice.mids
     local.credentials = credentials

@@ -111,9 +111,12 @@ extension Negotiator {
       takenTypes.insert(chosen)
       return chosen
     }
-    var codecs = local.codecs[kind]
-    if isSent, let sent = local.codecs.sent[kind], codecs.contains(sent) { codecs = [sent] }
-    return codecs.flatMap(\.offeredFormats).map { usual in
+    let codecs = local.codecs[kind]
+    var formats = codecs.flatMap(\.offeredFormats)
+    if isSent, let sent = local.codecs.sent[kind], codecs.contains(sent) {
+      formats = formats.filter { $0.codec == sent && $0.isSendable }
+    }
+    return formats.map { usual in
       if var same = known.first(where: { $0.isSame(as: usual) }) {
         same.parameterSets = []
         return same
@@ -160,6 +163,7 @@ extension Negotiator {
       }
     }
     for known in HeaderExtension.allCases where known.isMeant(for: kind) {
+      if known == .videoOrientation, !local.acceptsOrientation { continue }
       let isFree = { (id: UInt8) in !ids.values.contains(id) }
       let id = ids[known] ?? (isFree(known.usualID) ? known.usualID : (1...14).first(where: isFree))
       ids[known] = id

@@ -26,8 +26,6 @@ struct RemoteMedia: Sendable, Hashable {
   var content: String?
   /// Whether the remote side sends header extensions with two-byte headers beside others (RFC 8285, 6).
   var allowsMixedExtensions: Bool
-  /// Whether the remote side can send the orientation of its frames beside them.
-  var signalsOrientation: Bool
   /// The simulcast streams that the remote side offers to send.
   var streams: [RestrictionIdentifier]
 
@@ -68,7 +66,7 @@ struct RemoteMedia: Sendable, Hashable {
     self.direction = direction
 
     self.allowsMixedExtensions = allowsMixedExtensions || section.hasAttribute("extmap-allow-mixed")
-    (extensions, extensionDirections, signalsOrientation) = Self.extensions(
+    (extensions, extensionDirections) = Self.extensions(
       of: section, kind: kind, maximumID: self.allowsMixedExtensions ? 255 : 14)
     tracks = RemoteTrack.tracks(of: section)
     content = section.attribute("content")
@@ -116,13 +114,11 @@ struct RemoteMedia: Sendable, Hashable {
   /// - Parameter maximumID: 14, the highest id that fits one-byte headers (RFC 8285, 4.2), or 255 if the two-byte form is allowed.
   private static func extensions(
     of section: MediaSection, kind: MediaKind, maximumID: UInt16
-  ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection], signalsOrientation: Bool) {
+  ) -> (NegotiatedMedia.Extensions, [HeaderExtension: MediaDirection]) {
     var extensions = NegotiatedMedia.Extensions()
     var directions: [HeaderExtension: MediaDirection] = [:]
     var taken: Set<UInt16> = []
-    var signalsOrientation = false
     for map in section.attributes("extmap").compactMap({ HeaderExtensionMap(parsing: $0) }) {
-      if map.uri == HeaderExtension.orientationURI { signalsOrientation = true }
       let known = HeaderExtension.allCases.first { $0.uri == map.uri && $0.isMeant(for: kind) }
       guard let known, extensions[known] == nil, (1...maximumID).contains(map.id), map.id != 15,
         map.direction != .inactive,
@@ -131,7 +127,13 @@ struct RemoteMedia: Sendable, Hashable {
       extensions[known] = UInt8(map.id)
       directions[known] = map.direction
     }
-    return (extensions, directions, signalsOrientation)
+    return (extensions, directions)
+  }
+
+  /// Refuses a header extension.
+  mutating func leaveOut(_ extension: HeaderExtension) {
+    extensions[`extension`] = nil
+    extensionDirections[`extension`] = nil
   }
 
   /// Returns the simulcast streams with one of our payload types, in the order of `a=simulcast`.

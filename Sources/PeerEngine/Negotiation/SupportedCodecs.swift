@@ -17,11 +17,20 @@ extension Codec {
     "\(RedundancyFormat.encodingName)/\(clockRate)" + (properties.channels.map { "/\($0)" } ?? "")
   }
 
-  /// Returns the parameters of the codec's `a=fmtp`, other than those of a format; nil if there are none.
-  func formatParameters(stereo: Bool) -> String? {
-    let parameters = [properties.formats.first?.parameters, stereo ? properties.stereoParameter : nil].compactMap(
-      \.self)
+  /// Returns the parameters of `a=fmtp` for a format of the codec that has no parameters of H.264; nil if there are none.
+  func formatParameters(of format: MediaFormat, stereo: Bool) -> String? {
+    let parameters = [
+      parameters(profile: format.profile), stereo ? properties.stereoParameter : nil,
+    ].compactMap(\.self)
     return parameters.isEmpty ? nil : parameters.joined(separator: ";")
+  }
+
+  /// Returns the parameters of our offers in which the profile has a value, or those of the preferred format.
+  private func parameters(profile: String?) -> String? {
+    let formats = properties.formats
+    guard let name = properties.profile?.name, let profile else { return formats.first?.parameters }
+    let stated = formats.first { FormatParameters(parsing: $0.parameters ?? "")[name] == profile }
+    return (stated ?? formats.first)?.parameters
   }
 
   /// Returns whether a format has the codec's name and clock rate, in whatever profile. G.711 and G.722 have one channel here, of which
@@ -39,17 +48,16 @@ extension Codec {
   /// we do not support.
   func format(_ format: PayloadFormat) -> MediaFormat? {
     guard isNamed(in: format) else { return nil }
-    if let profile = properties.profile, let value = format.parameters[profile.name], value != profile.value {
-      return nil
-    }
     var media = MediaFormat(
       codec: self, payloadType: format.payloadType, feedback: NegotiatedMedia.Feedback(parsing: format.feedback))
-    guard properties.hasProfileLevelID else { return media }
-    guard let parameters = H264Parameters(format.parameters), parameters.profile != nil,
-      parameters.packetizationMode < 2
-    else { return nil }
-    media.h264 = parameters
-    media.parameterSets = format.parameters.parameterSets.map { ByteBuffer(bytes: $0) }
+    if let profile = properties.profile, let value = format.parameters[profile.name] {
+      guard profile.values.contains(value) else { return nil }
+      media.profile = value
+    }
+    guard CodecParameters.belong(to: self) else { return media }
+    guard let parameters = CodecParameters(self, format.parameters), parameters.isSupported else { return nil }
+    media.parameters = parameters
+    media.parameterSets = CodecParameters.parameterSets(self, format.parameters).map { ByteBuffer(bytes: $0) }
     return media
   }
 
@@ -59,9 +67,9 @@ extension Codec {
       var format = MediaFormat(
         codec: self, payloadType: offered.payloadType, retransmissionPayloadType: offered.retransmissionPayloadType,
         feedback: .all(for: self))
-      if properties.hasProfileLevelID {
-        format.h264 = H264Parameters(FormatParameters(parsing: offered.parameters ?? ""))
-      }
+      let parameters = FormatParameters(parsing: offered.parameters ?? "")
+      if let value = properties.profile.flatMap({ parameters[$0.name] }) { format.profile = value }
+      format.parameters = CodecParameters(self, parameters)
       return format
     }
   }
@@ -75,10 +83,8 @@ extension Codec {
     if let profile = properties.profile, let value = format.parameters[profile.name] {
       return "\(format.name) with \(profile.name) \(value)"
     }
-    guard properties.hasProfileLevelID else { return "\(format.name)/\(format.clockRate)" }
-    let mode = format.parameters["packetization-mode"] ?? "0"
-    if mode != "0", mode != "1" { return "\(format.name) with packetization-mode \(mode)" }
-    return "\(format.name) with profile-level-id \(format.parameters["profile-level-id"] ?? "")"
+    let obstacle = CodecParameters.obstacle(self, format.parameters).map { " with \($0)" }
+    return format.name + (obstacle ?? "/\(format.clockRate)")
   }
 
   /// Whether formats with this name accompany a codec: retransmissions, redundancy, comfort noise and keypad tones.

@@ -12,6 +12,8 @@ package struct TrackSettings: Sendable, Hashable {
   package var receiving = Set(MediaKind.allCases)
   /// The codecs that may be negotiated, and those that we send.
   package var codecs = CodecPreferences()
+  /// Whether the participant may leave it to us to turn its frames (`urn:3gpp:video-orientation`).
+  package var acceptsOrientation = false
 
   package init(sending: Set<MediaKind> = [], receiving: Set<MediaKind> = Set(MediaKind.allCases)) {
     self.sending = sending

@@ -4,7 +4,7 @@ package import NIOCore
 import RTP
 
 /// Assembles decodable H.264 frames from a source's packets in order.
-package struct H264Receiver: Sendable {
+package struct H264Receiver: VideoReceiver {
   // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
   /// Whether no frame is emitted before the next keyframe.
   package private(set) var needsKeyframe = true
@@ -51,6 +51,17 @@ package struct H264Receiver: Sendable {
     needsKeyframe = true
   }
 
+  /// Removes and returns the next frame that has ended, as a reader of payloads returns it.
+  package mutating func next() -> PayloadReader.Item? {
+    guard let (frame, isDecodable) = popFrame() else { return nil }
+    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+    let isKeyframe = frame.dependency.isKeyframe
+    return .frame(
+      PayloadReader.Frame(
+        payload: frame.payload, header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size)),
+        isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
+  }
+
   /// Removes and returns the next frame that has ended, and whether it may be emitted.
   package mutating func popFrame() -> (frame: H264FrameAssembler.Frame, isDecodable: Bool)? {
     guard var frame = assembler.popFrame() else { return nil }
@@ -70,6 +81,8 @@ package struct H264Receiver: Sendable {
       number: descriptor.frameNumber, temporalLayer: descriptor.dependencies.temporalLayer,
       differences: descriptor.dependencies.frameDifferences)
   }
+
+  package static var usesDependencyDescriptor: Bool { true }
 
   /// Returns what is known of a keyframe that a payload begins; nil if it begins none.
   ///

@@ -1,3 +1,4 @@
+package import Bitstream
 package import Media
 package import NIOCore
 
@@ -7,8 +8,8 @@ package import NIOCore
 /// Frames come out of ``next()`` in the same order, each as a decoder needs it; one that is damaged, or depends on one that is, is
 /// only noted as dropped. No payload is an error: one that cannot be parsed damages its frame.
 ///
-/// It has a reader for each codec and is no enum with one in each case, because Swift would copy a case's value, the frame that is
-/// being assembled, to change it: for each packet.
+/// It has one receiver of video behind a protocol and is no enum with one in each case, because Swift would copy a case's value, the frame
+/// that is being assembled, to change it: for each packet. What is behind the protocol is changed in its place.
 package struct PayloadReader: Sendable {
   /// What the packets so far have completed.
   package enum Item: Sendable {
@@ -31,6 +32,8 @@ package struct PayloadReader: Sendable {
     package var isSilence = false
     /// Whether the sender said, outside the payload, that it was silent before this packet of audio.
     package var startsTalkspurt = false
+    /// Where a frame of video is shown, if its codec can reorder frames; nil if that is not known.
+    package var order: PictureOrder?
     /// The RTP timestamp.
     package var timestamp: UInt32
     /// When its last packet arrived.
@@ -41,137 +44,63 @@ package struct PayloadReader: Sendable {
   package struct KeyframeStart: Sendable, Hashable {
     /// The frame size; nil if the payload does not tell it.
     package var size: VideoSize?
+    /// Whether no packet of the keyframe precedes this one.
+    package var isFirst: Bool
 
-    package init(size: VideoSize?) {
+    /// - Parameter isFirst: by default, a payload that tells the size is the first one.
+    package init(size: VideoSize?, isFirst: Bool? = nil) {
       self.size = size
+      self.isFirst = isFirst ?? (size != nil)
     }
   }
 
   private let codec: Codec
-  private var vp8 = VP8Receiver()
-  private var h264: H264Receiver
-  private var vp9 = VP9Receiver()
+  /// Nil for audio.
+  private var video: (any VideoReceiver)?
   /// The last packet of audio until it is read.
   private var audio: Item?
 
-  /// - Parameter parameterSets: those of H.264 in the description, each a NAL unit.
+  /// - Parameter parameterSets: those of H.264 or H.265 in the description, each a NAL unit.
   package init(_ codec: Codec, parameterSets: [ByteBuffer] = []) {
     self.codec = codec
-    h264 = H264Receiver(parameterSets: parameterSets)
+    video = codec.video?.receiver.init(parameterSets: parameterSets)
   }
 
   /// Replaces the parameter sets of the description.
-  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) { h264.setDescribed(parameterSets) }
+  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) { video?.setDescribed(parameterSets) }
 
   // Members that are called for each packet are `mutating`, although some change nothing, because Swift copies a value of this size
   // before a nonmutating call.
 
   /// Adds the next packet; call ``next()`` until it returns nil after each.
   package mutating func add(_ packet: ReceivedPacket) {
-    switch codec {
-    case .vp8: vp8.add(packet)
-    case .vp9: vp9.add(packet)
-    case .opus, .g722, .pcmu, .pcma: audio = Self.readAudio(packet, of: codec)
-    case .h264: h264.add(packet)
-    }
+    if video?.add(packet) == nil { audio = Self.readAudio(packet, of: codec) }
   }
 
   /// Notes that the next `count` packets were given up.
-  package mutating func addLost(_ count: Int) {
-    switch codec {
-    case .vp8: vp8.addLost(count)
-    case .vp9: vp9.addLost(count)
-    case .h264: h264.addLost(count)
-    case .opus, .g722, .pcmu, .pcma: break
-    }
-  }
+  package mutating func addLost(_ count: Int) { video?.addLost(count) }
 
   /// Removes and returns the next frame that has ended.
-  package mutating func next() -> Item? {
-    switch codec {
-    case .vp8:
-      guard let (frame, isDecodable) = vp8.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
-      return .frame(
-        Frame(
-          payload: frame.payload, header: frame.header.map(FrameHeader.video) ?? .unreadable,
-          isKeyframe: frame.dependency.isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
-    case .vp9:
-      guard let (frame, isDecodable) = vp9.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
-      let isKeyframe = frame.dependency.isKeyframe
-      let header = VideoHeader(
-        isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown, hiddenLayers: frame.hiddenLayers)
-      return .frame(
-        Frame(
-          payload: frame.payload, header: .video(header), isKeyframe: isKeyframe, timestamp: frame.timestamp,
-          arrival: frame.arrival))
-    case .h264:
-      guard let (frame, isDecodable) = h264.popFrame() else { return nil }
-      guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
-      let isKeyframe = frame.dependency.isKeyframe
-      return .frame(
-        Frame(
-          payload: frame.payload, header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size)),
-          isKeyframe: isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
-    case .opus, .g722, .pcmu, .pcma:
-      return audio.take()
-    }
-  }
+  package mutating func next() -> Item? { video?.next() ?? audio.take() }
 
   /// Whether no frame is emitted before the next keyframe.
   package var needsKeyframe: Bool {
-    mutating get {
-      switch codec {
-      case .vp8: vp8.needsKeyframe
-      case .vp9: vp9.needsKeyframe
-      case .h264: h264.needsKeyframe
-      case .opus, .g722, .pcmu, .pcma: false
-      }
-    }
+    mutating get { video?.needsKeyframe ?? false }
   }
 
   /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
-    mutating get {
-      switch codec {
-      case .vp8: vp8.isGatheringKeyframe
-      case .vp9: vp9.isGatheringKeyframe
-      case .h264: h264.isGatheringKeyframe
-      case .opus, .g722, .pcmu, .pcma: false
-      }
-    }
+    mutating get { video?.isGatheringKeyframe ?? false }
   }
 
   /// Discards a frame whose end has not arrived, if nothing before that is missing: no more packets follow.
-  package mutating func discardUnfinished() {
-    switch codec {
-    case .vp8: vp8.discardUnfinished()
-    case .vp9: vp9.discardUnfinished()
-    case .h264: h264.discardUnfinished()
-    case .opus, .g722, .pcmu, .pcma: break
-    }
-  }
+  package mutating func discardUnfinished() { video?.discardUnfinished() }
 
   /// Ends the source: an incomplete frame is damaged.
-  package mutating func finish() {
-    switch codec {
-    case .vp8: vp8.finish()
-    case .vp9: vp9.finish()
-    case .h264: h264.finish()
-    case .opus, .g722, .pcmu, .pcma: break
-    }
-  }
+  package mutating func finish() { video?.finish() }
 
   /// Begins another source: a frame that depends on others is not emitted before the next keyframe.
-  package mutating func restart() {
-    switch codec {
-    case .vp8: vp8.restart()
-    case .vp9: vp9.restart()
-    case .h264: h264.restart()
-    case .opus, .g722, .pcmu, .pcma: break
-    }
-  }
+  package mutating func restart() { video?.restart() }
 
   /// Returns what a packet of audio contains; nil for an empty one.
   private static func readAudio(_ packet: ReceivedPacket, of codec: Codec) -> Item? {
@@ -195,18 +124,18 @@ package struct PayloadReader: Sendable {
 extension PayloadReader {
   /// Returns whether a packet of audio only signals that the sender is silent: Opus has such packets.
   private static func isSilence(_ payload: ByteBuffer, of codec: Codec) -> Bool {
-    switch codec {
+    switch codec.audio {
     case .opus: payload.readableBytes <= 2
-    case .g722, .pcmu, .pcma, .vp8, .h264, .vp9: false
+    case .g722, .pcmu, .pcma, nil: false
     }
   }
 
   /// Returns whether a packet is the first one after silence, which G.711 and G.722 signal by the marker only (RFC 3551, 4.1). Senders
   /// of Opus set the marker for other reasons as well.
   private static func startsTalkspurt(_ packet: ReceivedPacket, of codec: Codec) -> Bool {
-    switch codec {
+    switch codec.audio {
     case .g722, .pcmu, .pcma: packet.marker
-    case .opus, .vp8, .h264, .vp9: false
+    case .opus, nil: false
     }
   }
 }
@@ -217,29 +146,16 @@ extension PayloadReader {
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
   package static func keyframeStart(in payload: ByteBuffer, of codec: Codec) -> KeyframeStart? {
-    switch codec {
-    case .vp8: VP8Receiver.keyframeStart(in: payload).map { KeyframeStart(size: $0) }
-    case .vp9: VP9Receiver.keyframeStart(in: payload).map { KeyframeStart(size: $0) }
-    case .h264: H264Receiver.keyframeStart(in: payload)
-    case .opus, .g722, .pcmu, .pcma: nil
-    }
+    codec.video?.receiver.keyframeStart(in: payload)
   }
 
   /// Returns whether a payload begins a frame of any kind.
   package static func startsFrame(_ payload: ByteBuffer, of codec: Codec) -> Bool {
-    switch codec {
-    case .vp8: VP8Receiver.startsFrame(payload)
-    case .vp9: VP9Receiver.startsFrame(payload)
-    case .h264: H264Receiver.startsFrame(payload)
-    case .opus, .g722, .pcmu, .pcma: true
-    }
+    codec.video?.receiver.startsFrame(payload) ?? true
   }
 
   /// Returns whether the reader of a codec needs the dependency descriptors of the packets.
   package static func usesDependencyDescriptor(_ codec: Codec) -> Bool {
-    switch codec {
-    case .h264: true
-    case .opus, .g722, .pcmu, .pcma, .vp8, .vp9: false
-    }
+    codec.video?.receiver.usesDependencyDescriptor ?? false
   }
 }

@@ -8,6 +8,8 @@ package struct ReceivedPacket: Sendable {
   /// The RTP timestamp, in ticks of the codec's clock.
   package var timestamp: UInt32
   package var marker: Bool
+  /// The orientation in its header; nil if it has none.
+  package var orientation: VideoOrientation?
   package var arrival: MonotonicInstant
   /// How long it had been missing when it arrived after a request; zero if it was never requested.
   package var delay: Duration
@@ -17,8 +19,9 @@ package struct ReceivedPacket: Sendable {
 
   package init(
     payload: ByteBuffer, timestamp: UInt32, marker: Bool, arrival: MonotonicInstant, delay: Duration = .zero,
-    dependencyDescriptor: [UInt8]? = nil
+    orientation: VideoOrientation? = nil, dependencyDescriptor: [UInt8]? = nil
   ) {
+    self.orientation = orientation
     self.dependencyDescriptor = dependencyDescriptor
     self.payload = payload
     self.timestamp = timestamp

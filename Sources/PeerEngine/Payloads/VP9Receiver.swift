@@ -7,7 +7,7 @@ import RTP
 ///
 /// It changes a received frame in one way only: of a picture with spatial layers, the lower ones are marked as not shown (see
 /// `VP9Superframe.hideLowerLayers(references:)`).
-package struct VP9Receiver: Sendable {
+package struct VP9Receiver: VideoReceiver {
   // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
   /// Whether no frame is emitted before the next keyframe.
   package private(set) var needsKeyframe = true
@@ -20,6 +20,9 @@ package struct VP9Receiver: Sendable {
   private var references = VP9ReferenceSizes()
 
   package init() {}
+
+  /// Its descriptions have no parameter sets.
+  package init(parameterSets: [ByteBuffer]) {}
 
   package mutating func add(_ packet: ReceivedPacket) {
     assembler.add(packet)
@@ -44,6 +47,19 @@ package struct VP9Receiver: Sendable {
   package mutating func restart() {
     decodability.restart()
     needsKeyframe = true
+  }
+
+  /// Removes and returns the next frame that has ended, as a reader of payloads returns it.
+  package mutating func next() -> PayloadReader.Item? {
+    guard let (frame, isDecodable) = popFrame() else { return nil }
+    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+    let isKeyframe = frame.dependency.isKeyframe
+    let header = VideoHeader(
+      isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown, hiddenLayers: frame.hiddenLayers)
+    return .frame(
+      PayloadReader.Frame(
+        payload: frame.payload, header: .video(header), isKeyframe: isKeyframe, timestamp: frame.timestamp,
+        arrival: frame.arrival))
   }
 
   /// Removes and returns the next picture that has ended, and whether it may be emitted.
@@ -73,7 +89,7 @@ package struct VP9Receiver: Sendable {
   /// scalability structure states it.
   ///
   /// - Parameter payload: one RTP payload, descriptor included.
-  package static func keyframeStart(in payload: ByteBuffer) -> VideoSize? {
+  package static func keyframeSize(in payload: ByteBuffer) -> VideoSize? {
     // Nine packets in ten are decided by their first byte: no B bit, or predicted from other pictures.
     guard let first = payload.getInteger(at: payload.readerIndex, as: UInt8.self), first & 0x48 == 0x08 else {
       return nil
@@ -87,6 +103,10 @@ package struct VP9Receiver: Sendable {
       (1...limit).contains(highest.height)
     else { return lowest }
     return VideoSize(width: Int(highest.width), height: Int(highest.height))
+  }
+
+  package static func keyframeStart(in payload: ByteBuffer) -> PayloadReader.KeyframeStart? {
+    keyframeSize(in: payload).map { PayloadReader.KeyframeStart(size: $0) }
   }
 
   /// Returns whether a payload begins a picture of any kind.

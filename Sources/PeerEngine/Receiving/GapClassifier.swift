@@ -16,13 +16,16 @@ package struct GapClassifier: Sendable {
     package var isSilence: Bool
     /// Whether the sender signalled that it was silent before.
     package var startsTalkspurt: Bool
+    /// Whether it is shown before an earlier frame, so that its time may go back.
+    package var isReordered: Bool
     package var arrival: MonotonicInstant
 
     package init(
       time: MediaTime, duration: Int = 0, isSilence: Bool = false, startsTalkspurt: Bool = false,
-      arrival: MonotonicInstant
+      isReordered: Bool = false, arrival: MonotonicInstant
     ) {
       self.startsTalkspurt = startsTalkspurt
+      self.isReordered = isReordered
       self.time = time
       self.duration = duration
       self.isSilence = isSilence
@@ -51,7 +54,10 @@ package struct GapClassifier: Sendable {
   package static let maximumInterruption: Duration = .seconds(10)
 
   private let kind: MediaKind
+  /// The last frame; its time is the latest of those that were reordered with it.
   private var last: Frame?
+  /// Whether the sender reorders frames.
+  private var reorders = false
   private var packetsLost = 0
   private var framesDropped = 0
   /// Whether complete frames were dropped.
@@ -104,10 +110,13 @@ package struct GapClassifier: Sendable {
   /// Returns the gap before a frame that is emitted now, or nil if the frame follows the previous one without a gap.
   package mutating func gap(before frame: Frame, now: MonotonicInstant) -> MediaGap? {
     defer {
+      let latest = frame.isReordered ? last?.time : nil
       last = frame
+      if let latest, latest.duration(since: frame.time) > .zero { last?.time = latest }
       if packetsLost > 0 || framesDropped > 0 || delay > .zero { clear() }
       isOtherSource = false
     }
+    if frame.isReordered { reorders = true }
     let hasLoss = packetsLost > 0 || framesDropped > 0
     guard let reason = reason(before: frame, hasLoss: hasLoss) else { return nil }
     var gap = MediaGap(reason, packetsLost: packetsLost, framesDropped: framesDropped)
@@ -157,7 +166,8 @@ package struct GapClassifier: Sendable {
     // The codec may have changed, and its clock with it.
     let played = MediaTime(ticks: Int64(last.duration), rate: last.time.rate).duration
     let passed = frame.time.duration(since: last.time)
-    let skipped = passed - played
+    // A frame that others precede in output comes early, as many frames as these are.
+    let skipped = (reorders ? min(passed, frame.arrival - last.arrival) : passed) - played
     if kind == .audio, skipped >= Self.minimumAudioGap, last.isSilence || frame.isSilence || frame.startsTalkspurt {
       return .dtx
     }

@@ -15,6 +15,7 @@ extension ReceiveTrack {
       case .packet(let packet):
         if redundancy != nil { repair(before: packet, now: now, events: &events) }
         if packet.delay > .zero { gaps.packetWasAwaited(packet.delay) }
+        if let stated = packet.orientation { orientation.add(stated, timestamp: packet.timestamp) }
         reader.add(packet)
         takeFrames(now: now, events: &events)
       }
@@ -50,28 +51,40 @@ extension ReceiveTrack {
   }
 
   /// Returns the time of the next frame on the track's timeline.
-  private mutating func position(_ timestamp: UInt32, arrival: MonotonicInstant) -> MediaTime {
+  private mutating func position(_ timestamp: UInt32, arrival: MonotonicInstant, isReordered: Bool) -> MediaTime {
     guard let position = selectedIndex, let report = sources[position].lastReport else {
-      return timeline.position(timestamp, arrival: arrival)
+      return timeline.position(timestamp, arrival: arrival, isReordered: isReordered)
     }
-    return timeline.position(timestamp, arrival: arrival, report: (report.timestamp, report.time.value))
+    return timeline.position(
+      timestamp, arrival: arrival, isReordered: isReordered, report: (report.timestamp, report.time.value))
   }
 
   private mutating func emit(_ frame: PayloadReader.Frame, now: MonotonicInstant, events: inout [MediaEvent]) {
+    let isReordered = frame.order != nil && timestamper.isReordered(frame.order)
     let known = GapClassifier.Frame(
-      time: position(frame.timestamp, arrival: frame.arrival), duration: frame.duration, isSilence: frame.isSilence,
-      startsTalkspurt: frame.startsTalkspurt, arrival: frame.arrival)
+      time: position(frame.timestamp, arrival: frame.arrival, isReordered: isReordered), duration: frame.duration,
+      isSilence: frame.isSilence, startsTalkspurt: frame.startsTalkspurt, isReordered: isReordered,
+      arrival: frame.arrival)
     redundancy?.lastDuration = frame.duration
     statistics.frames += 1
     isRecovering = false
-    events.append(
-      .frame(
-        EncodedFrame(
-          owner: owner, stream: media.stream, codec: format.codec, time: known.time, payload: frame.payload,
-          header: frame.header, isKeyframe: frame.isKeyframe, size: frame.isKeyframe ? frame.header.video?.size : nil,
-          arrived: known.arrival,
-          gap: gaps.gap(before: known, now: now))))
+    var encoded = EncodedFrame(
+      owner: owner, stream: media.stream, codec: format.codec, time: known.time, payload: frame.payload,
+      header: frame.header, isKeyframe: frame.isKeyframe, size: frame.isKeyframe ? frame.header.video?.size : nil,
+      arrived: known.arrival, gap: gaps.gap(before: known, now: now))
+    if media.kind == .video { encoded.orientation = orientation.orientation(ofFrame: frame.timestamp) }
+    if format.codec.canReorderFrames {
+      timestamper.add(encoded, frame.order, now: now)
+      takeTimestamped(&events)
+    } else {
+      events.append(.frame(encoded))
+    }
     if reportIsPending { reportClock(now: now, events: &events) }
+  }
+
+  /// Emits the frames that have their presentation times.
+  mutating func takeTimestamped(_ events: inout [MediaEvent]) {
+    while let frame = timestamper.popFrame() { events.append(.frame(frame)) }
   }
 
   /// The minimum time between two reported sender reports: fifty of them fit into a datagram, and senders send at most some

@@ -79,7 +79,7 @@ extension ReceiveTrack {
     }
     retireSelected(now: now, events: &events)
     // A layer of the same camera is not another source to the consumer of the frames.
-    if !isLayer { gaps.sourceChanged() }
+    if !isLayer { sourceChanged() }
     beginSource(position, first: packet, now: now)
     return true
   }
@@ -137,6 +137,8 @@ extension ReceiveTrack {
     expectedOfEarlierSources = statistics.packetsExpected
     reader.finish()
     takeFrames(now: now, events: &events)
+    timestamper.finish()
+    takeTimestamped(&events)
     reader.restart()
     timeline.changeSource()
     if retired.count >= Self.maximumSources { retired.removeFirst() }
@@ -149,7 +151,7 @@ extension ReceiveTrack {
     let packets = sources[position].restartCandidates
     guard let first = packets.first else { return }
     retireSelected(now: now, events: &events)
-    gaps.sourceChanged()
+    sourceChanged()
     // Its timestamps may have restarted too, so the last sender report no longer applies to them.
     sources[position].lastReport = nil
     beginSource(position, first: first, now: now)
@@ -158,11 +160,17 @@ extension ReceiveTrack {
     }
   }
 
+  /// Notes that the frames that follow are of another camera or microphone.
+  private mutating func sourceChanged() {
+    gaps.sourceChanged()
+    orientation.restart()
+  }
+
   /// Handles a BYE of a source.
   package mutating func goodbye(_ ssrc: UInt32, now: MonotonicInstant, events: inout [MediaEvent]) {
     if ssrc == selected {
       retireSelected(now: now, isOver: true, events: &events)
-      gaps.sourceChanged()
+      sourceChanged()
     }
     sources.removeAll { $0.ssrc == ssrc }
   }
@@ -189,7 +197,8 @@ extension ReceiveTrack {
   private func makeSource(first packet: RTPPacket, now: MonotonicInstant) -> ReceivedSource {
     ReceivedSource(
       first: packet, codec: format.codec, supportsNack: format.feedback.nack,
-      dependencyDescriptorID: media.extensions.dependencyDescriptor, configuration: configuration, arrival: now)
+      dependencyDescriptorID: media.extensions.dependencyDescriptor,
+      orientationID: media.extensions.videoOrientation, configuration: configuration, arrival: now)
   }
 
   /// Selects a source, which starts again with this packet; its last sender report stays valid.

@@ -25,9 +25,13 @@ package struct ReceiveTrack: Sendable {
   var retired: [UInt32] = []
   /// Turns the packets of the selected source into frames.
   var reader: PayloadReader
+  /// How the frames of the selected source are turned before they are shown.
+  var orientation = OrientationTracker()
   /// The copies of audio in packets of RED; nil as long as none has arrived.
   var redundancy: RedundantCopies?
   var timeline: SourceTimeline
+  /// Gives frames their presentation times, of a codec that reorders them.
+  var timestamper = PresentationTimestamper()
   /// Whether the selected source's sender report still has to be reported: it arrived before the first frame was emitted.
   var reportIsPending = false
   /// When the last sender report was reported.
@@ -151,6 +155,10 @@ package struct ReceiveTrack: Sendable {
       }
       drain(now: now, events: &events)
     }
+    if timestamper.deadline.map({ $0 <= now }) ?? false {
+      timestamper.expire(now: now)
+      takeTimestamped(&events)
+    }
     reportRecovery(now: now, events: &events)
     if requester.poll(wanted: wantsKeyframe(now: now), now: now), let request = keyframeRequest() {
       statistics.keyframeRequests += 1
@@ -168,6 +176,7 @@ package struct ReceiveTrack: Sendable {
     func consider(_ instant: MonotonicInstant?) {
       if let instant { earliest = earliest.map { min($0, instant) } ?? instant }
     }
+    consider(timestamper.deadline)
     if let position = selectedIndex {
       if !isSuspended { consider(sources[position].deadline) }
       if !isRecovering { consider(sources[position].recoveryIsSlow) }

@@ -59,6 +59,8 @@ package struct ReceivedSource: Sendable {
   package var lastReport: Report?
   /// The id of the dependency descriptor; nil if the codec's reader does not need it, or if it was not negotiated.
   private let dependencyDescriptorID: UInt8?
+  /// The id of the orientation of video; nil if it was not negotiated.
+  private let orientationID: UInt8?
   /// The size in the last keyframe that began.
   package private(set) var videoSize: VideoSize?
 
@@ -99,11 +101,12 @@ package struct ReceivedSource: Sendable {
   /// - Parameters:
   ///   - packet: the first packet to arrive; pass it to ``receive(_:isRetransmission:arrival:statistics:)`` next.
   ///   - supportsNack: whether the sender answers NACKs.
-  ///   - dependencyDescriptorID: the id of the negotiated header extension.
+  ///   - dependencyDescriptorID: the id of the negotiated header extension; `orientationID`, that of the orientation of video.
   package init(
     first packet: RTPPacket, codec: Codec, supportsNack: Bool, dependencyDescriptorID: UInt8? = nil,
-    configuration: ReceiveTrack.Configuration, arrival: MonotonicInstant
+    orientationID: UInt8? = nil, configuration: ReceiveTrack.Configuration, arrival: MonotonicInstant
   ) {
+    self.orientationID = orientationID
     self.dependencyDescriptorID = PayloadReader.usesDependencyDescriptor(codec) ? dependencyDescriptorID : nil
     ssrc = packet.ssrc
     self.codec = codec
@@ -162,6 +165,9 @@ package struct ReceivedSource: Sendable {
     if case .filled(let requests, _, let sinceMissed) = arrived, requests > 0 { waiting.delay = sinceMissed }
     if let dependencyDescriptorID, let value = packet.extensions[dependencyDescriptorID] {
       waiting.dependencyDescriptor = Array(value.readableBytesView)
+    }
+    if let orientationID, let stated = packet.extensions.videoOrientation(orientationID) {
+      waiting.orientation = VideoOrientation(quarterTurns: stated.quarterTurns, isMirrored: stated.isFlipped)
     }
     var insertion = buffer.insert(waiting, at: sequence)
     if insertion == .beyond {
@@ -315,7 +321,7 @@ package struct ReceivedSource: Sendable {
         isSame ? min(lastKeyframeStart ?? sequence, sequence) : max(lastKeyframeStart ?? sequence, sequence)
       keyframeTimestamp = packet.timestamp
       // Before a slice, parameter sets may still be on their way.
-      if sequence == buffer.next, start.size != nil { frontStartsKeyframe = true }
+      if sequence == buffer.next, start.isFirst { frontStartsKeyframe = true }
     }
     guard holdsUntil != nil, sequence == buffer.next, nack.configuration.supportsNack,
       !PayloadReader.startsFrame(packet.payload, of: codec)

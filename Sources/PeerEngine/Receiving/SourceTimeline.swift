@@ -19,7 +19,7 @@ package struct SourceTimeline: Sendable {
   }
 
   package private(set) var clockRate: Int32
-  /// The newest packet's position.
+  /// The newest packet's position, apart from frames that are shown before earlier ones.
   private var last: Point?
   /// The last position of the previous source.
   private var previous: (point: Point, anchor: Anchor?)?
@@ -33,9 +33,12 @@ package struct SourceTimeline: Sendable {
 
   /// Returns the position of the next packet in order.
   ///
-  /// - Parameter report: the source's last sender report, if one arrived before its first packet.
+  /// - Parameters:
+  ///   - isReordered: whether it is of a frame that is shown before an earlier one.
+  ///   - report: the source's last sender report, if one arrived before its first packet.
   package mutating func position(
-    _ timestamp: UInt32, arrival: MonotonicInstant, report: (timestamp: UInt32, ntp: UInt64)? = nil
+    _ timestamp: UInt32, arrival: MonotonicInstant, isReordered: Bool = false,
+    report: (timestamp: UInt32, ntp: UInt64)? = nil
   ) -> MediaTime {
     let ticks: Int64
     if let last {
@@ -45,7 +48,9 @@ package struct SourceTimeline: Sendable {
     } else {
       ticks = Int64(timestamp)
     }
-    last = Point(timestamp: timestamp, ticks: ticks, arrival: arrival)
+    // Another source continues after the frame that is shown last.
+    let isBefore = isReordered && last.map { ticks < $0.ticks } ?? false
+    if !isBefore { last = Point(timestamp: timestamp, ticks: ticks, arrival: arrival) }
     return MediaTime(ticks: ticks, rate: clockRate)
   }
 

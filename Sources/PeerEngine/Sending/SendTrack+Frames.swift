@@ -35,7 +35,7 @@ extension SendTrack {
   }
 
   private mutating func startWithGroup(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
-    guard let last = group.frames.last else { return }
+    guard let last = group.frames.last(where: { !$0.isReordered }) else { return }
     let due = min(now, max(MonotonicInstant(last.arrival), now - .seconds(1)))
     // A source whose frames are forwarded has a clock for each track.
     let times: SendClock.Times = configuration.answerTimeout == nil ? .shared : .ofTrack
@@ -44,7 +44,8 @@ extension SendTrack {
     lastTicks = max(lastTicks ?? .min, end - frameInterval)
     lastFrameTicks = end
     let ages = group.frames.map { last.time.ticks &- $0.time.ticks }
-    guard isFirst, let longest = ages.first, zip(ages, ages.dropFirst()).allSatisfy(>),
+    let ordered = zip(group.frames, ages).filter { !$0.0.isReordered }.map(\.1)
+    guard isFirst, let longest = ages.first, zip(ordered, ordered.dropFirst()).allSatisfy(>),
       longest <= Int64(format.codec.clockRate) * Self.maximumUnhurriedGroup.components.seconds
     else { return replay(pacer: &pacer, now: now) }
     for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end - age, pacer: &pacer, now: now) }
@@ -104,7 +105,8 @@ extension SendTrack {
       return
     }
     var ticks = position(frame, times: times, clock: &clock, now: now)
-    if let lastTicks { ticks = max(ticks, lastTicks &+ 1) }
+    // The timestamp of a frame that is shown before an earlier one goes back, as its time does.
+    if let lastTicks, !frame.isReordered { ticks = max(ticks, lastTicks &+ 1) }
     emit(frame, ticks: ticks, pacer: &pacer, now: now)
   }
 
@@ -114,6 +116,7 @@ extension SendTrack {
   ) -> Int64 {
     let ticks = clock.ticks(
       of: frame.time, codec: format.codec, stream: media.localStream, times: times, due: now)
+    if frame.isReordered, lastFrameTicks != nil { return ticks }
     if let lastFrameTicks {
       let interval = ticks &- lastFrameTicks
       // A source that stalls or restarts must not set a wrong interval.
@@ -188,7 +191,13 @@ extension SendTrack {
     guard !frames.isEmpty, let start = lastTicks else { return }
     if pacer.backlog + pacer.time(for: group.byteCount) > configuration.maximumBacklog { return beginSkipping() }
     let span = frameInterval * 9 / 10
-    for (number, frame) in frames.enumerated() {
+    // In order of output.
+    var numbers = Array(frames.indices)
+    if frames.contains(where: \.isReordered) {
+      let shown = numbers.sorted { (frames[$0].time.ticks, $0) < (frames[$1].time.ticks, $1) }
+      for (number, index) in shown.enumerated() { numbers[index] = number }
+    }
+    for (number, frame) in zip(numbers, frames) {
       let ticks = start + max(Int64(number) + 1, span * Int64(number + 1) / Int64(frames.count))
       emit(frame, ticks: ticks, pacer: &pacer, now: now)
     }
@@ -198,7 +207,7 @@ extension SendTrack {
   private mutating func emit(
     _ frame: EncodedFrame, ticks: Int64, pacer: inout Pacer, now: MonotonicInstant
   ) {
-    lastTicks = ticks
+    lastTicks = max(lastTicks ?? ticks, ticks)
     statistics.framesSent += 1
     if media.kind == .video {
       needsKeyframe = false

@@ -6,21 +6,18 @@ enum CodecProfile {
   ///
   /// - Parameter frame: a keyframe, or a packet of audio.
   static func name(of frame: EncodedFrame) -> String? {
-    switch frame.codec {
-    case .h264: frame.profile
-    case .vp9: frame.size.map { "vp09.00.\(level(of: $0)).08" }
-    case .vp8, .opus: frame.codec.rawValue
+    switch frame.codec.audio {
+    case .opus: frame.codec.rawValue
     case .g722, .pcmu, .pcma: nil
+    case nil: frame.codec.properties.bitstream?.codecString(of: frame.payload, size: frame.size)
     }
   }
 
-  /// The lowest level of VP9 that has frames of this size, by their area (VP9 levels, Annex A). The bitstream does not tell the level.
-  private static func level(of size: VideoSize) -> Int {
-    let levels: [(area: Int, level: Int)] = [
-      (36_864, 10), (73_728, 11), (122_880, 20), (245_760, 21), (552_960, 30), (983_040, 31), (2_228_224, 40),
-      (8_912_896, 50),
-    ]
-    let area = size.width * size.height
-    return levels.first { area <= $0.area }?.level ?? 60
+  /// Returns the value of the parameter that states the profile in a description, for example `2` for VP9 of 10 bits, where the bitstream
+  /// tells it; nil for other codecs.
+  ///
+  /// - Parameter frame: a keyframe, or a packet of audio.
+  static func parameter(of frame: EncodedFrame) -> String? {
+    frame.codec.properties.bitstream?.profileParameter(of: frame.payload)
   }
 }

@@ -10,7 +10,7 @@ extension RecordingManifest {
     public var id: String?
     /// The codec at the start: `opus`, `g722`, `pcmu`, `pcma`, `vp8`, `vp9` or `h264`.
     public var codec: String
-    /// The profile of the codec, `0` for VP9; absent if it has none. For H.264 see ``codecs``.
+    /// The profile of the codec at the start, `0` or `2` for VP9; absent if it has none. For H.264 see ``codecs``.
     public var profile: String?
     /// The codec at the start, and each change of the codec or its profile, the first 1,000; absent in manifests of earlier versions
     /// of the program.
@@ -39,6 +39,9 @@ extension RecordingManifest {
     public var keyframes: UInt64?
     /// Video: each video size, with the keyframe from which it applies. Only the first 1,000 changes are listed.
     public var sizes: [Size]?
+    /// Video: how frames are turned before they are shown, at the start and after each change; the first 1,000. Absent if they always
+    /// were upright.
+    public var orientations: [Orientation]?
     /// Video: the decoded size of the last frame; absent when verification was off.
     public var lastDecodedSize: Size?
     /// Video: layer frames that were marked as not shown, so that a player shows each picture once, at its largest size; the
@@ -86,7 +89,7 @@ extension RecordingManifest {
     public init(codec: Codec) {
       kind = codec.kind.rawValue
       self.codec = codec.rawValue
-      profile = codec.properties.profile?.value
+      profile = codec.properties.profile?.values.first
     }
 
     /// A codec and the time from which it applies.
@@ -114,6 +117,21 @@ extension RecordingManifest {
         self.time = time
         self.width = width
         self.height = height
+      }
+    }
+
+    /// How frames are turned before they are shown, and the time from which that applies.
+    public struct Orientation: Sendable, Hashable, Codable {
+      public var time: Double
+      /// The angle clockwise, in degrees: 0, 90, 180 or 270.
+      public var rotation: Int
+      /// Whether left and right of the turned frame change places.
+      public var mirrored: Bool
+
+      public init(time: Double, rotation: Int, mirrored: Bool) {
+        self.time = time
+        self.rotation = rotation
+        self.mirrored = mirrored
       }
     }
 
@@ -158,6 +176,7 @@ extension RecordingManifest.Track {
     timestampBreaks = try fields.decodeIfPresent(Int.self, forKey: .timestampBreaks) ?? 0
     keyframes = try fields.decodeIfPresent(UInt64.self, forKey: .keyframes)
     sizes = try fields.decodeIfPresent([Size].self, forKey: .sizes)
+    orientations = try fields.decodeIfPresent([Orientation].self, forKey: .orientations)
     lastDecodedSize = try fields.decodeIfPresent(Size.self, forKey: .lastDecodedSize)
     hiddenLayers = try fields.decodeIfPresent(UInt64.self, forKey: .hiddenLayers)
     channels = try fields.decodeIfPresent(Int.self, forKey: .channels)

@@ -11,36 +11,24 @@ enum CodecPrivate {
   ///
   /// - Parameter keyframe: the first frame of the track.
   static func of(_ keyframe: EncodedFrame) -> ByteBuffer? {
-    switch keyframe.codec {
-    case .h264: parameterSets(of: keyframe.payload)?.encoded
-    case .vp8, .vp9, .opus, .g722, .pcmu, .pcma: nil
-    }
+    keyframe.codec.properties.bitstream?.codecPrivate(of: keyframe.payload, maximumLength: maximumLength)
   }
 
   /// Returns the private data of an audio track.
   static func of(_ audio: MatroskaHeader.Audio) -> ByteBuffer? {
-    switch audio.codec {
+    switch audio.codec.audio {
     case .opus: OpusHeader.identification(channels: audio.channels)
     case .g722, .pcmu, .pcma: WaveFormat(of: audio.codec)?.encoded
-    case .vp8, .h264, .vp9: nil
+    case nil: nil
     }
   }
 
   /// Returns how long the output of a decoder is late at the start, and how long it needs to converge after a seek (RFC 7845, 4.6),
   /// in nanoseconds; nil if neither is the case.
   static func delay(of codec: Codec) -> (start: UInt64, seek: UInt64)? {
-    switch codec {
+    switch codec.audio {
     case .opus: (UInt64(OpusHeader.preSkip) * 1_000_000_000 / 48_000, 80_000_000)
-    case .g722, .pcmu, .pcma, .vp8, .h264, .vp9: nil
+    case .g722, .pcmu, .pcma, nil: nil
     }
-  }
-
-  /// Returns the parameter sets of a keyframe, as many of them as have space. Those that are left out are in the frame, as all are.
-  private static func parameterSets(of keyframe: ByteBuffer) -> AVCDecoderConfiguration? {
-    guard let all = AVCDecoderConfiguration(keyframe: keyframe) else { return nil }
-    if all.encoded.readableBytes <= maximumLength { return all }
-    return AVCDecoderConfiguration(
-      sequenceParameterSets: Array(all.sequenceParameterSets.prefix(1)),
-      pictureParameterSets: Array(all.pictureParameterSets.prefix(1)))
   }
 }

@@ -36,6 +36,12 @@ struct EBMLBuilder: Sendable {
     bytes.writeInteger(value.bitPattern)
   }
 
+  /// Writes a floating point number in four bytes (RFC 8794, 7.3).
+  mutating func shortFloat(_ element: MatroskaElement, _ value: Float) {
+    start(element, size: 4)
+    bytes.writeInteger(value.bitPattern)
+  }
+
   /// Writes a date: nanoseconds since 2001-01-01 00:00 UTC (RFC 8794, 7.6).
   mutating func date(_ element: MatroskaElement, nanosecondsSince2001: Int64) {
     start(element, size: 8)
@@ -192,6 +198,10 @@ package enum MatroskaElement: UInt32 {
   case video = 0xE0
   case pixelWidth = 0xB0
   case pixelHeight = 0xBA
+  case projection = 0x7670
+  case projectionType = 0x7671
+  case projectionPoseYaw = 0x7673
+  case projectionPoseRoll = 0x7675
   case audio = 0xE1
   case samplingFrequency = 0xB5
   case channels = 0x9F

@@ -20,11 +20,9 @@ package struct MatroskaHeader: Sendable, Hashable {
     case matroska
 
     /// The codec ids of WebM.
-    private static let webMCodecs: Set<String> = ["V_VP8", "V_VP9", "A_OPUS"]
-
     /// Whether a file of this type can have a track of a codec.
     package func allows(_ codec: Codec) -> Bool {
-      self == .matroska || Self.webMCodecs.contains(codec.properties.matroskaID)
+      self == .matroska || codec.properties.isAllowedInWebM
     }
   }
 
@@ -35,11 +33,16 @@ package struct MatroskaHeader: Sendable, Hashable {
     package var size: VideoSize
     /// What a decoder needs before the first frame; nil if the codec has nothing of that kind.
     package var codecPrivate: ByteBuffer?
+    /// How a player turns the frames.
+    package var orientation: VideoOrientation
 
-    package init(codec: Codec, size: VideoSize, codecPrivate: ByteBuffer? = nil) {
+    package init(
+      codec: Codec, size: VideoSize, codecPrivate: ByteBuffer? = nil, orientation: VideoOrientation = .upright
+    ) {
       self.codec = codec
       self.size = size
       self.codecPrivate = codecPrivate
+      self.orientation = orientation
     }
   }
 
@@ -61,7 +64,9 @@ package struct MatroskaHeader: Sendable, Hashable {
     package var audio = 96
 
     /// With space for any video track.
-    static let maximum = Layout(video: 64 + CodecPrivate.maximumLength)
+    static let maximum = Layout(video: 96 + CodecPrivate.maximumLength)
+    /// The same for the codecs of WebM, in a header of the usual length.
+    static let maximumOfWebM = Layout(video: 188)
   }
 
   /// The parts that are not hidden.
@@ -234,9 +239,23 @@ package struct MatroskaHeader: Sendable, Hashable {
     entry.master(.video) { element in
       element.shortUnsigned(.pixelWidth, UInt16(clamping: max(1, video.size.width)))
       element.shortUnsigned(.pixelHeight, UInt16(clamping: max(1, video.size.height)))
+      write(video.orientation, into: &element)
     }
     if let codecPrivate = video.codecPrivate { entry.binary(.codecPrivate, codecPrivate) }
     return entry
+  }
+
+  /// Writes how a player turns the frames, if it is to turn them (RFC 9559, 5.1.4.1.28.41): players mirror them by the yaw, then turn
+  /// them counter-clockwise by the roll.
+  private static func write(_ orientation: VideoOrientation, into video: inout EBMLBuilder) {
+    if orientation == .upright { return }
+    let clockwise = orientation.rotation > 180 ? orientation.rotation - 360 : orientation.rotation
+    video.master(.projection) { projection in
+      projection.unsigned(.projectionType, 0)
+      // To mirror a frame first and to turn it clockwise then is to turn it counter-clockwise first and to mirror it then.
+      if orientation.isMirrored { projection.shortFloat(.projectionPoseYaw, 180) }
+      projection.shortFloat(.projectionPoseRoll, Float(orientation.isMirrored ? clockwise : -clockwise))
+    }
   }
 
   private static func content(of audio: Audio) -> EBMLBuilder {

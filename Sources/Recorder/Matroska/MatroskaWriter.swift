@@ -9,6 +9,8 @@ package import NIOCore
 package struct MatroskaWriter: Sendable {
   /// The maximum length of a cluster in milliseconds.
   static let maximumClusterDuration: Int64 = 1_000
+  /// How long a file's first video frame is assumed to be shown, in milliseconds.
+  static let usualLength: Int64 = 33
   /// The number of bytes after which a cluster ends, regardless of its length.
   private static let maximumClusterBytes = 4 << 20
 
@@ -44,8 +46,10 @@ package struct MatroskaWriter: Sendable {
   /// The offset of the next cluster; of the first one, once the header's layout is chosen.
   private var end = MatroskaHeader.length
   private var isLayoutChosen = false
-  private var lastTime = PerMediaKind<Int64>()
-  private var lastVideoFrameLength: Int64 = 33
+  private var lastAudioTime: Int64?
+  private var videoTimes = LastFrameEnd(length: usualLength, maximum: maximumClusterDuration)
+  /// The end of the last audio packet, in milliseconds.
+  private var audioEnd: Int64 = 0
   /// Bytes of frames that no write contains yet.
   var unwrittenBytes: Int { cluster?.element.count ?? 0 }
   /// The maximum number of bytes that ``finish()`` adds to the file, besides the last cluster.
@@ -75,6 +79,9 @@ package struct MatroskaWriter: Sendable {
   /// Whether the video track is described, so that it needs no codec's private data any more.
   package var hasVideo: Bool { header.video != nil }
 
+  /// How a player turns the frames; nil while there is no video.
+  package var orientation: VideoOrientation? { header.video?.orientation }
+
   /// Whether frames of a codec can be in the file: a track has one codec, and the type of the file allows it.
   package func accepts(_ codec: Codec) -> Bool {
     let known = codec.kind == .video ? header.video?.codec : header.audio?.codec
@@ -94,21 +101,26 @@ package struct MatroskaWriter: Sendable {
     isLayoutChosen = true
     if let video = header.video {
       header.layout.video = MatroskaHeader.entryLength(of: video)
-    } else if header.documentType == .matroska, !isAudioOnly {
-      header.layout = .maximum
+    } else if !isAudioOnly {
+      header.layout = header.documentType == .matroska ? .maximum : .maximumOfWebM
     }
     end = header.length
   }
 
-  /// Declares the video track, or a frame size; the header states the largest. The codec's private data stays that of the first
-  /// frame.
+  /// Declares the video track, or a frame size; the header states the largest. The codec's private data and the orientation stay those of
+  /// the first frame.
   package mutating func declare(video: MatroskaHeader.Video) -> [FileWrite] {
     let known = header.video
     header.video = MatroskaHeader.Video(
       codec: video.codec,
       size: VideoSize(
         width: max(video.size.width, known?.size.width ?? 0), height: max(video.size.height, known?.size.height ?? 0)),
-      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate)
+      codecPrivate: known == nil ? video.codecPrivate : known?.codecPrivate,
+      orientation: known?.orientation ?? video.orientation)
+    // Each keyframe has what is in the private data, too.
+    if isLayoutChosen, known == nil, MatroskaHeader.entryLength(of: header.video ?? video) > header.layout.video {
+      header.video?.codecPrivate = nil
+    }
     return header.video == known ? [] : headerWrites()
   }
 
@@ -119,11 +131,11 @@ package struct MatroskaWriter: Sendable {
     return header.audio == known ? [] : headerWrites()
   }
 
-  /// Adds the next frame. Within a track, times increase by at least a millisecond, whatever the frame's time is. A
-  /// frame is never placed so far before the written ones that a block could not express it (RFC 9559, 10.2: 32 s).
+  /// Adds the next frame. Within a track, times increase by at least a millisecond, whatever the frame's time is; only a reordered
+  /// frame may come before others, at a time that none of them has. A frame is never placed so far before the written ones that a
+  /// block could not express it (RFC 9559, 10.2: 32 s).
   package mutating func add(_ block: MatroskaBlock) -> [FileWrite] {
-    let earliest = max(lastTime[block.kind].map { $0 + 1 } ?? 0, lastClusterTime + Int64(Int16.min))
-    let time = max(block.time.milliseconds, earliest)
+    let time = self.time(of: block)
     var writes: [FileWrite] = []
     let isAtEnd = cluster.map { cluster in
       let isFull = cluster.element.count >= Self.maximumClusterBytes
@@ -219,18 +231,25 @@ package struct MatroskaWriter: Sendable {
     return FileWrite(offset: end, bytes: element.bytes)
   }
 
-  /// Updates the end of the file. A video frame is assumed to last as long as the one before it, since the duration of
-  /// the last one is unknown.
+  /// Returns the time of the next block in milliseconds.
+  private func time(of block: MatroskaBlock) -> Int64 {
+    let last = block.kind == .video ? videoTimes.newest : lastAudioTime
+    let limit = lastClusterTime + Int64(Int16.min)
+    guard block.isReordered, let last else { return max(block.time.milliseconds, max(last.map { $0 + 1 } ?? 0, limit)) }
+    var time = max(block.time.milliseconds, max(0, limit))
+    while time <= last, videoTimes.contains(time) { time += 1 }
+    return time
+  }
+
+  /// Updates the end of the file.
   private mutating func noteLength(of block: MatroskaBlock, at time: Int64) {
-    let length: Int64
-    if let known = block.duration {
-      length = known.milliseconds
-    } else {
-      if let last = lastTime[block.kind] { lastVideoFrameLength = min(time - last, Self.maximumClusterDuration) }
-      length = lastVideoFrameLength
+    switch block.kind {
+    case .audio:
+      lastAudioTime = time
+      audioEnd = max(audioEnd, time + (block.duration ?? .zero).milliseconds)
+    case .video: videoTimes.add(time, mayReorder: header.video?.codec.canReorderFrames ?? false)
     }
-    lastTime[block.kind] = time
-    duration = max(duration, time + length)
+    duration = max(audioEnd, videoTimes.end)
   }
 }
 
@@ -244,6 +263,8 @@ package struct MatroskaBlock: Sendable, Hashable {
   package var isKeyframe: Bool
   /// Whether it is shown; some video frames are only references for later ones.
   package var isShown: Bool
+  /// Whether it is shown before an earlier frame.
+  package var isReordered = false
   package var payload: ByteBuffer
 
   /// - Parameters:

@@ -44,6 +44,8 @@ package struct VideoFrameValidator: Sendable {
   private(set) var change = CodecChangeLimit()
   /// Whether all frames since the last keyframe were admitted.
   private var canDecode = false
+  /// Whether frames are rejected that refer to those before the last keyframe, because not all of those were admitted.
+  private var skipsLeading = false
   private var refusedGap = RejectedFrameGap()
   /// Rejected frames.
   package private(set) var refused: UInt64 = 0
@@ -72,11 +74,12 @@ package struct VideoFrameValidator: Sendable {
     {
       frame.size = header.size
       frame.isKeyframe = header.isKeyframe
+      if frame.isKeyframe { skipsLeading = !canDecode || isOther }
       canDecode = frame.isKeyframe || canDecode && !isOther
     } else {
       canDecode = false
     }
-    guard canDecode else {
+    guard canDecode, !skipsLeading || frame.header.video?.isSkippedLeading == false else {
       refused += 1
       refusedGap.add(frame)
       return nil

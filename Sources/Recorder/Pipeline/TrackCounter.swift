@@ -14,10 +14,11 @@ struct TrackCounter: Sendable {
   private var track: RecordingManifest.Track
   /// The codec of the last frame; nil before the first.
   private var codec: Codec?
+  /// The orientation of the last frame of video.
+  private var orientation = VideoOrientation.upright
   private var log = GapLog()
   private var first: Duration?
-  private var last = Duration.zero
-  private var frameDuration = Duration.milliseconds(33)
+  private var spacing = FrameSpacing()
   /// When the last received frame ends; generated packets do not count.
   private var cameUntil: Duration?
   /// How much audio the recorder has generated since then.
@@ -72,6 +73,7 @@ struct TrackCounter: Sendable {
         gap, start: writtenEnd, duration: max(end, droppedUntil ?? end) - writtenEnd, isListed: true)
       entry.sizes?.removeAll { $0.time >= writtenEnd.roundedSeconds }
       entry.codecs?.removeAll { $0.time >= writtenEnd.roundedSeconds }
+      entry.orientations?.removeAll { $0.time >= writtenEnd.roundedSeconds }
     }
     entry.start = first.roundedSeconds
     entry.duration = (writtenEnd - first).roundedSeconds
@@ -89,10 +91,8 @@ struct TrackCounter: Sendable {
   mutating func count(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
     findGap(before: timestamped)
-    if first != nil, frame.gap == nil, timestamped.standstill == .zero, timestamped.pause == nil {
-      frameDuration = min(timestamped.position - last, .seconds(1))
-    }
-    advance(to: timestamped, length: frameDuration)
+    spacing.add(timestamped)
+    advance(to: timestamped, length: spacing.duration)
     if let hidden = frame.header.video?.hiddenLayers, hidden > 0 {
       track.hiddenLayers = (track.hiddenLayers ?? 0) + UInt64(hidden)
     }
@@ -101,6 +101,7 @@ struct TrackCounter: Sendable {
       track.keyframes = (track.keyframes ?? 0) + 1
       noteCodec(of: timestamped)
     }
+    noteOrientation(of: timestamped)
     // VP9 changes its size without keyframes, too.
     guard let size = frame.size, let listed = track.sizes, listed.count < Self.maximumList else { return }
     if listed.last?.width != size.width || listed.last?.height != size.height {
@@ -126,11 +127,24 @@ struct TrackCounter: Sendable {
     track.channels = max(track.channels ?? 0, channels)
   }
 
+  /// Lists the orientation, if it is not that of the entry before, or of upright frames.
+  private mutating func noteOrientation(of timestamped: TimestampedFrame) {
+    let orientation = timestamped.frame.orientation
+    if orientation == self.orientation { return }
+    if track.orientations == nil, frames > 1, let first {
+      track.orientations = [.init(self.orientation, at: first)]
+    }
+    self.orientation = orientation
+    guard track.orientations?.count ?? 0 < Self.maximumList else { return }
+    track.orientations = (track.orientations ?? []) + [.init(orientation, at: timestamped.position)]
+  }
+
   /// Lists the codec and its profile, if they are not those of the entry before.
   ///
   /// - Parameter timestamped: a keyframe, or a packet of audio.
   private mutating func noteCodec(of timestamped: TimestampedFrame) {
     let frame = timestamped.frame
+    if codec == nil, let parameter = CodecProfile.parameter(of: frame) { track.profile = parameter }
     codec = frame.codec
     let profile = CodecProfile.name(of: frame)
     guard let listed = track.codecs, listed.count < Self.maximumList else { return }
@@ -141,15 +155,16 @@ struct TrackCounter: Sendable {
 
   private mutating func advance(to timestamped: TimestampedFrame, length: Duration) {
     first = first ?? timestamped.position
-    last = timestamped.position
     end = max(end, timestamped.position + length)
     track.frames += 1
-    if timestamped.repair == nil { cameUntil = timestamped.position + length }
+    guard timestamped.repair == nil else { return }
+    let frameEnd = timestamped.position + length
+    cameUntil = timestamped.frame.isReordered ? max(cameUntil ?? frameEnd, frameEnd) : frameEnd
   }
 
   /// A hole without a known reason is listed when it is longer than this.
   private var minimumHole: Duration {
-    track.kind == MediaKind.audio.rawValue ? Self.minimumSilence : max(Self.minimumPause, frameDuration * 3)
+    track.kind == MediaKind.audio.rawValue ? Self.minimumSilence : max(Self.minimumPause, spacing.duration * 3)
   }
 
   /// Lists the pause before a frame, and what was missing before the pause.
@@ -165,7 +180,7 @@ struct TrackCounter: Sendable {
     var gap = pause.lost
     var start = min(cameUntil, position)
     let began = min(max(start, position - pause.start), position)
-    if began - start > (pause.before == nil ? minimumHole : frameDuration) {
+    if began - start > (pause.before == nil ? minimumHole : spacing.duration) {
       let isSilence = wasSilent && pause.before == nil
       log.add(pause.before ?? MediaGap(isSilence ? .dtx : .senderPaused), start: start, duration: began - start)
       start = began
@@ -185,7 +200,12 @@ struct TrackCounter: Sendable {
       let gap = timestamped.frame.gap
       begin = list(pause, before: timestamped.position, hasGap: gap != nil && gap?.reason != .recoveredLate)
     }
-    var hole = timestamped.position - begin
+    // Between a frame and what came before it, others that are shown before it may follow.
+    var hole = max(.zero, timestamped.position - begin - spacing.reordering)
+    if timestamped.frame.isReordered, let before = spacing.position(before: timestamped.position) {
+      begin = min(before + spacing.duration, timestamped.position)
+      hole = timestamped.position - begin
+    }
     let standstill = min(timestamped.standstill, hole)
     // A reason that names the sender's pause already names all of it.
     if standstill > .zero,
@@ -204,9 +224,15 @@ struct TrackCounter: Sendable {
     } else if timestamped.frame.codec.kind == .audio {
       guard hole > Self.minimumSilence else { return }
       log.add(MediaGap(wasSilent ? .dtx : .senderPaused), start: begin, duration: hole)
-    } else if hole > max(Self.minimumPause, frameDuration * 3) {
+    } else if hole > max(Self.minimumPause, spacing.duration * 3) {
       log.add(MediaGap(.senderPaused), start: begin, duration: hole)
     }
+  }
+}
+
+extension RecordingManifest.Track.Orientation {
+  fileprivate init(_ orientation: VideoOrientation, at position: Duration) {
+    self.init(time: position.roundedSeconds, rotation: orientation.rotation, mirrored: orientation.isMirrored)
   }
 }
 

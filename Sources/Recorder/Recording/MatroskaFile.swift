@@ -12,9 +12,10 @@ final class MatroskaFile: OutputContainer {
   /// Whether the header is queued; it is queued together with the first cluster.
   private var hasBegun = false
   private var writtenFrames = WrittenFrameTracker()
-  /// The position of the last video frame, and its assumed duration, which is that of the frame before it.
-  private var lastVideoFrame: Duration?
-  private var frameDuration = Duration.milliseconds(33)
+  /// The assumed duration of the last video frame, which is that of the frame before it.
+  private var spacing = FrameSpacing()
+  /// Whether frames are left out that refer to those before the last keyframe, because the file begins with it.
+  private var skipsLeading = false
   /// When the oldest frame arrived that no write contains.
   private var oldestArrival: MonotonicInstant?
 
@@ -51,10 +52,17 @@ final class MatroskaFile: OutputContainer {
   var storedDuration: Duration { writtenFrames.duration(size: file.framesEnd ?? file.size) }
   var unstoredFrames: UInt64 { writtenFrames.missing(size: file.framesEnd ?? file.size) }
 
+  /// How a player turns the frames; nil while there is no video.
+  var orientation: VideoOrientation? { writer.orientation }
+
   func accepts(_ codec: Codec) -> Bool { writer.accepts(codec) }
 
   func add(_ timestamped: TimestampedFrame) {
     let frame = timestamped.frame
+    if frame.codec.kind == .video {
+      if frame.isKeyframe { skipsLeading = !writer.hasVideo }
+      if skipsLeading, frame.header.video?.isSkippedLeading ?? false { return }
+    }
     var block = MatroskaBlock(
       kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,
       payload: frame.payload)
@@ -64,9 +72,11 @@ final class MatroskaFile: OutputContainer {
       if let size = frame.size {
         let codecPrivate = writer.hasVideo ? nil : CodecPrivate.of(frame)
         heading = writer.declare(
-          video: MatroskaHeader.Video(codec: frame.codec, size: size, codecPrivate: codecPrivate))
+          video: MatroskaHeader.Video(
+            codec: frame.codec, size: size, codecPrivate: codecPrivate, orientation: frame.orientation))
       }
       block.isShown = frame.header.video?.isShown ?? true
+      block.isReordered = frame.isReordered
     case .audio:
       guard let audio = frame.header.audio else { return }
       heading = writer.declare(audio: MatroskaHeader.Audio(codec: frame.codec, channels: audio.channels))
@@ -113,11 +123,8 @@ final class MatroskaFile: OutputContainer {
   /// - Parameter length: the playing time of audio; nil for video.
   private func note(_ timestamped: TimestampedFrame, length: Duration?) {
     if let length { return writtenFrames.add(at: timestamped.position, length: length) }
-    if let lastVideoFrame, timestamped.frame.gap == nil, timestamped.standstill == .zero, timestamped.pause == nil {
-      frameDuration = min(timestamped.position - lastVideoFrame, .seconds(1))
-    }
-    lastVideoFrame = timestamped.position
-    writtenFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: frameDuration)
+    spacing.add(timestamped)
+    writtenFrames.add(isKeyframe: timestamped.frame.isKeyframe, at: timestamped.position, length: spacing.duration)
   }
 
   /// Queues writes.

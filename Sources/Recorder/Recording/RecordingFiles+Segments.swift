@@ -9,16 +9,34 @@ extension RecordingFiles {
   /// - Parameter hasNewCodec: whether its codec is not that of the track's frame before it.
   func cut(before timestamped: TimestampedFrame, hasNewCodec: Bool, now: MonotonicInstant) {
     if hasNewCodec, !acceptCodec(of: timestamped.frame) { return beginSegment(at: timestamped, now: now) }
-    if !segment.isLimited, trailing == nil { return }
+    let isTurned = isTurned(timestamped)
+    if isTurned, timestamped.frame.isKeyframe {
+      turned = timestamped.position
+      return beginSegment(at: timestamped, now: now)
+    }
+    if !segment.isLimited, trailing == nil, !isTurned { return }
     let bytes = max(videoFile?.file.size ?? 0, audioFile?.file.size ?? 0)
     let decision = segment.decide(
-      before: timestamped, bytes: bytes, hasVideo: videoFile != nil, isBehind: trailing != nil, now: now)
+      before: timestamped, bytes: bytes, hasVideo: videoFile != nil, isBehind: trailing != nil || isTurned,
+      now: now)
     switch decision {
     case .goOn: break
     case .askForKeyframe: environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
     case .cut: beginSegment(at: timestamped, now: now)
     }
   }
+
+  /// Whether a frame of video has another orientation than its file states, so that the next keyframe begins another file. Up to then, and
+  /// shortly after such a file has begun, frames stay with those that they depend on.
+  private func isTurned(_ timestamped: TimestampedFrame) -> Bool {
+    guard timestamped.frame.codec.kind == .video, trailing == nil, let stated = videoFile?.orientation,
+      stated != timestamped.frame.orientation
+    else { return false }
+    return turned.map { timestamped.position - $0 >= Self.orientationInterval } ?? true
+  }
+
+  /// The minimum time between two files that begin because the orientation changed.
+  static let orientationInterval = Duration.seconds(2)
 
   /// Whether a frame can be in the files that the next frames go to.
   private func acceptCodec(of frame: EncodedFrame) -> Bool {

@@ -7,7 +7,7 @@ import NIOCore
 /// The file with audio alone (`.ogg`, `.mka`) contains all audio from the first packet on. The one with video (`.webm`, `.mkv`) starts
 /// with the recording if there was video within `alignmentDelay`; if video starts later, it begins with that video's first keyframe
 /// and contains the audio from there on. If a file cannot have a codec to which a track changes, the next files begin with that
-/// frame, as a segment does.
+/// frame, as a segment does; if the orientation of the video changes, with the next keyframe.
 ///
 /// ```
 ///            a write fails                        all queued writes are done
@@ -33,6 +33,8 @@ final class RecordingFiles {
   /// A file with video of an earlier segment that accepts frames until a keyframe arrives, because the segment ended while there
   /// was no video.
   var trailing: MatroskaFile?
+  /// Where the last file began because the orientation of the video changed; nil if none did.
+  var turned: Duration?
   /// Files of earlier segments that still accept audio, because some audio before their end has not arrived yet; the
   /// oldest first.
   var lateAudio: [LateAudio] = []

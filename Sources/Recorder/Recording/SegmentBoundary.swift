@@ -51,7 +51,7 @@ struct SegmentBoundary: Sendable {
   /// - Parameters:
   ///   - bytes: the size of the segment's larger file.
   ///   - hasVideo: whether the segment has a file with video.
-  ///   - isBehind: whether frames still go into a file of an earlier segment.
+  ///   - isBehind: whether frames still go into a file of an earlier segment, or of another orientation.
   mutating func decide(
     before timestamped: TimestampedFrame, bytes: Int64, hasVideo: Bool, isBehind: Bool, now: MonotonicInstant
   ) -> Decision {

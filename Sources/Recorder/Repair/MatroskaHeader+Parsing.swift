@@ -69,7 +69,9 @@ extension MatroskaHeader {
         if head.is(.video) {
           let width = Self.unsigned(.pixelWidth, in: content), height = Self.unsigned(.pixelHeight, in: content)
           let size = VideoSize(width: Int(min(width, 65_535)), height: Int(min(height, 65_535)))
-          video = Video(codec: codec, size: size, codecPrivate: Self.first(.codecPrivate, in: entry))
+          video = Video(
+            codec: codec, size: size, codecPrivate: Self.first(.codecPrivate, in: entry),
+            orientation: Self.orientation(in: content))
         }
         if head.is(.audio) {
           audio = Audio(codec: codec, channels: Self.unsigned(.channels, in: content) == 2 ? 2 : 1)
@@ -77,6 +79,27 @@ extension MatroskaHeader {
       }
     }
     return true
+  }
+
+  /// Reads what ``bytes`` contains of an orientation.
+  private static func orientation(in video: ByteBuffer) -> VideoOrientation {
+    guard let projection = first(.projection, in: video) else { return .upright }
+    let roll = angle(.projectionPoseRoll, in: projection)
+    let isMirrored = abs(angle(.projectionPoseYaw, in: projection)) == 180
+    let clockwise = ((isMirrored ? roll : -roll) + 360) % 360
+    return VideoOrientation(rotation: clockwise, isMirrored: isMirrored) ?? .upright
+  }
+
+  /// Returns an angle in degrees, -360 to 360; 0 for any other value.
+  private static func angle(_ element: MatroskaElement, in projection: ByteBuffer) -> Int {
+    guard let content = first(element, in: projection) else { return 0 }
+    let value: Double =
+      switch content.readableBytes {
+      case 4: Double(Float(bitPattern: UInt32(truncatingIfNeeded: content.ebmlUnsigned)))
+      case 8: Double(bitPattern: content.ebmlUnsigned)
+      default: 0
+      }
+    return abs(value) <= 360 ? Int(value) : 0
   }
 
   private static func first(_ element: MatroskaElement, in content: ByteBuffer) -> ByteBuffer? {

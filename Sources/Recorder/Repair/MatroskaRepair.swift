@@ -14,9 +14,8 @@ package struct MatroskaRepair {
   private let header: MatroskaHeader
   /// Whether there is no video, so that each cluster is a cue point.
   private let isAudioOnly: Bool
-  private var times: [UInt8: Int64] = [:]
-  /// The assumed duration of the last frame: its distance to the frame before it.
-  private var frameDuration: Int64 = 33
+  private var videoTimes = Self.newTimes(length: MatroskaWriter.usualLength)
+  private let mayReorder: Bool
   private var end: Int64 = 0
   private var writtenFrames = WrittenFrameCounts()
   /// The audio packets.
@@ -33,6 +32,7 @@ package struct MatroskaRepair {
     self.source = source
     self.header = header
     isAudioOnly = header.video == nil
+    mayReorder = header.video?.codec.canReorderFrames ?? false
     cues = MatroskaCues(of: isAudioOnly ? MatroskaHeader.audioNumber : MatroskaHeader.videoNumber)
   }
 
@@ -248,12 +248,13 @@ package struct MatroskaRepair {
   private mutating func note(_ block: Block, cluster: (position: Int64, time: Int64)) {
     let time = max(0, cluster.time + Int64(block.relativeTime))
     if block.number == MatroskaHeader.videoNumber {
-      if let last = times[block.number] {
-        frameDuration = min(max(1, time - last), MatroskaWriter.maximumClusterDuration)
-      }
-      end = max(end, time + frameDuration)
+      let endBefore = videoTimes.end
+      videoTimes.add(time, mayReorder: mayReorder)
+      // The end of a reordered group is known when it is complete.
+      if end == endBefore { end = videoTimes.end } else { end = max(end, videoTimes.end) }
       writtenFrames.add(
-        isKeyframe: block.isKeyframe, start: .milliseconds(time), end: .milliseconds(time + frameDuration))
+        isKeyframe: block.isKeyframe, start: .milliseconds(time),
+        end: .milliseconds(time + videoTimes.length))
       if block.isKeyframe {
         cues.add(MatroskaCues.CuePoint(time: time, cluster: cluster.position - MatroskaHeader.segmentStart))
       }
@@ -265,12 +266,15 @@ package struct MatroskaRepair {
       }
       lastAudio = (time, block.payload, Int(min(block.end - block.payload, 65_536)))
     }
-    times[block.number] = time
+  }
+
+  private static func newTimes(length: Int64) -> LastFrameEnd {
+    LastFrameEnd(length: length, maximum: MatroskaWriter.maximumClusterDuration)
   }
 
   private mutating func forgetTimes(after time: Int64) {
     searched += 1
-    (end, times, lastAudio) = (time, [:], nil)
+    (end, videoTimes, lastAudio) = (time, Self.newTimes(length: videoTimes.length), nil)
     writtenFrames.end = min(writtenFrames.end, .milliseconds(time))
     writtenPackets.end = min(writtenPackets.end, .milliseconds(time))
     cues.remove(after: time)

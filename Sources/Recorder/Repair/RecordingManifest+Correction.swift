@@ -64,6 +64,7 @@ extension RecordingManifest.Track {
         packets: known?.packets ?? 0, frames: Int(clamping: claimed.frames - frames)))
     sizes?.removeAll { $0.time >= writtenEnd }
     codecs?.removeAll { $0.time >= writtenEnd }
+    orientations?.removeAll { $0.time >= writtenEnd }
   }
 
   private mutating func forget(_ gap: RecordingManifest.Gap) {

@@ -101,7 +101,8 @@ package struct RecordingTimeline: Sendable {
   func entry(of frame: EncodedFrame, length: Duration?, repair: FrameRepair? = nil) -> TrackTimeline.Entry {
     TrackTimeline.Entry(
       time: frame.time, arrival: frame.arrived, length: length,
-      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil, isGenerated: repair != nil)
+      follows: (frame.gap?.packetsLost ?? 0) == 0 && repair == nil, isGenerated: repair != nil,
+      isReordered: frame.isReordered, mayReorder: frame.codec.canReorderFrames)
   }
 
   /// Records that a retransmission was requested for a track: its next frame will be late.
@@ -109,7 +110,7 @@ package struct RecordingTimeline: Sendable {
     tracks[index(of: kind)].recoveringSince = tracks[index(of: kind)].recoveringSince ?? now
   }
 
-  /// Returns the frames whose positions are final, in order of position, and in decoding order within a track.
+  /// Returns the frames whose positions are final, in decoding order within a track, and apart from that in order of position.
   ///
   /// - Parameter everything: whether to return all frames, as at the end.
   package mutating func release(now: MonotonicInstant, everything: Bool = false) -> [TimestampedFrame] {
@@ -164,6 +165,8 @@ package struct RecordingTimeline: Sendable {
     var standstill = Duration.zero
     /// The position of the last released frame on this timeline.
     var lastTimelinePosition = Duration.zero
+    /// The last released frames of a codec that reorders them, by their positions on this timeline.
+    var released = RecentPositions()
     /// When the wait for a missing packet began.
     var recoveringSince: MonotonicInstant?
     /// When the first frame after such a wait arrived; those queued behind it follow immediately, one by one.
@@ -289,9 +292,18 @@ package struct RecordingTimeline: Sendable {
   }
 
   private mutating func finalPosition(of buffered: BufferedFrame, _ kind: MediaKind) -> Duration {
+    let mayReorder = buffered.entry.mayReorder
+    let candidate = buffered.position + (tracks[index(of: kind)].shift ?? .zero)
+    if buffered.entry.isReordered,
+      let position = tracks[index(of: kind)].released.position(at: buffered.position, candidate: candidate)
+    {
+      tracks[index(of: kind)].released.add(buffered.position, at: position)
+      return position
+    }
     if kind == .video { moveVideo(to: buffered.position) }
     let position = max(
       tracks[index(of: kind)].lastTimestamped, buffered.position + (tracks[index(of: kind)].shift ?? .zero))
+    if mayReorder { tracks[index(of: kind)].released.add(buffered.position, at: position) }
     tracks[index(of: kind)].lastTimelinePosition = buffered.position
     tracks[index(of: kind)].lastTimestamped = position
     return position

@@ -117,7 +117,7 @@ struct StandstillDetector: Sendable {
     self.late = late
   }
 
-  /// Counts a frame that was generated: it never arrived.
+  /// Counts a frame whose arrival says nothing: it was generated, or is shown before an earlier one.
   mutating func addGenerated() { late?.frames += 1 }
 
   /// Ends the observation, because the lateness is known to be the network's.

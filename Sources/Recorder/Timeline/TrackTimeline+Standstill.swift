@@ -8,6 +8,8 @@ extension TrackTimeline {
   ///   - pause: how much longer than its media time the time since the frame before it was.
   ///   - other: the lateness of the other track since this one is late.
   mutating func compareArrival(of entry: Entry, delay: Duration, pause: Duration, other: FastestDelay.Excess?) {
+    isComparing = true
+    defer { isComparing = false }
     let lateness = fastest.add(delay, at: entry.arrival)
     detector.add(entry, lateness: lateness, pause: pause)
     unconfirmed?.frames += 1
@@ -35,6 +37,8 @@ extension TrackTimeline {
     clockPosition += length
     position = max(position, clockPosition)
     found = Standstill(frames: frames, length: length)
+    // The frame that is compared is not among them yet.
+    recent.move(isComparing ? frames - 1 : frames, by: length)
     unconfirmed = nil
     anchoredAt = since + Self.reportDisorder
     if let lastReport, lastReport.report.arrived >= since + Self.reportDisorder {

@@ -21,6 +21,9 @@ import Media
 /// arrivals do (`StandstillDetector`). Both must agree: no report makes a track longer than its arrivals, and arrivals
 /// that are late by the network's fault change nothing. Positions that are already in use stay, so the timeline
 /// continues after a gap as soon as the standstill is known.
+///
+/// A frame that is shown before an earlier one (`Entry.isReordered`) says nothing about the clock: it is placed between its
+/// neighbours.
 struct TrackTimeline: Sendable {
   /// The maximum difference between media time and arrivals: more than any delay of a retransmitted packet.
   static let tolerance = Duration.seconds(5)
@@ -54,6 +57,10 @@ struct TrackTimeline: Sendable {
     var follows = true
     /// Whether the recorder generated it, so that its arrival says nothing.
     var isGenerated = false
+    /// Whether it is shown before an earlier frame.
+    var isReordered = false
+    /// Whether others may be shown before it.
+    var mayReorder = false
   }
 
   /// A standstill of the media clock that has been found.
@@ -114,6 +121,11 @@ struct TrackTimeline: Sendable {
   var slowdown: Slowdown?
   /// When position zero would have arrived; set while arrivals determine the positions.
   private var beginning: MonotonicInstant?
+  /// The last frames of a codec that reorders them, by media time since the first one.
+  var recent = RecentPositions()
+  private var firstTime: MediaTime?
+  /// Whether the arrival of a frame is being compared that has no position yet.
+  var isComparing = false
 
   /// The start of the timeline according to the frames' delays.
   var delays = DelayRange()
@@ -141,12 +153,13 @@ struct TrackTimeline: Sendable {
     return timeline
   }
 
-  /// Returns the position of the next frame in decoding order; never before that of the previous frame.
+  /// Returns the position of the next frame in decoding order; never before that of the previous frame, unless it is reordered.
   ///
   /// - Parameter other: the lateness of the other track since `lateSince`; nil if nothing of it arrived.
   mutating func offset(_ entry: Entry, other: FastestDelay.Excess? = nil) -> Duration {
     let start = self.start ?? entry.arrival
     self.start = start
+    if entry.isReordered, let reordered = reorderedPosition(entry) { return reordered }
     if let last, last.time.rate != entry.time.rate {
       changeClock(to: entry, after: last)
     } else if let last {
@@ -161,7 +174,28 @@ struct TrackTimeline: Sendable {
       delays.postpone(arrival: entry.arrival, position: position)
     }
     last = entry
+    if entry.mayReorder { note(entry.time, at: position) }
     return position
+  }
+
+  /// Returns the position of a frame that is shown before an earlier one; nil if it is not.
+  private mutating func reorderedPosition(_ entry: Entry) -> Duration? {
+    guard let last, let firstTime, last.time.rate == entry.time.rate else { return nil }
+    let candidate = isTrusted ? anchor.map { $0.position + entry.time.duration(since: $0.time) } : nil
+    guard let position = recent.position(at: entry.time.duration(since: firstTime), candidate: candidate) else {
+      return nil
+    }
+    detector.addGenerated()
+    note(entry.time, at: position)
+    return position
+  }
+
+  private mutating func note(_ time: MediaTime, at position: Duration) {
+    if firstTime?.rate != time.rate {
+      firstTime = time
+      recent.removeAll()
+    }
+    if let firstTime { recent.add(time.duration(since: firstTime), at: position) }
   }
 
   /// Whether the last frames may have to move later, so that they should not be released yet.

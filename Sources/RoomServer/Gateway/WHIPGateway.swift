@@ -310,8 +310,7 @@ actor WHIPGateway: HTTPRequestResponder {
       report(reason, of: participant)
       carryOut(server.ended(id))
       remove(participant)
-    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted, .mediaAnnounced,
-      .orientationLeftOut:
+    case .signal, .stateChanged, .media, .reached, .pathSelected, .targetBitrate, .iceRestarted, .mediaAnnounced:
       break
     }
   }

@@ -103,7 +103,7 @@ package struct WHIPSession: Sendable {
       ParticipantID(endpoint.host), name: "\(role) server \(endpoint.host)", offerer: .local,
       direction: role == .publisher ? .sendOnly : .receiveOnly,
       // Nothing is received from a server that we publish to, so the connection continues when the server is another one.
-      isIdentityVerified: role == .publisher)
+      isIdentityVerified: role == .publisher, forwardsMedia: role == .player)
     reconnection = ReconnectionState(
       .init(
         minimumDelay: options.minimumRetryDelay, maximumDelay: options.maximumRetryDelay,

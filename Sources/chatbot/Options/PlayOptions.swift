@@ -44,7 +44,7 @@ struct PlayOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Encode video with this codec (default: \(Codec.preferred(for: .video))), also a file whose video is of another one. Without "
-        + "it a file is sent in its own codec.",
+        + "it a file is sent in its own codec, unless few receivers decode that. \(Codec.onlyStored) are sent from files only.",
       valueName: Codec.all(of: .video).map(\.rawValue).joined(separator: "|")),
     transform: Codec.parseVideoCodec)
   var sendCodec: Codec?
@@ -95,6 +95,11 @@ struct PlayOptions: ParsableArguments {
 // For `transform:`, whose errors ArgumentParser prints as they are.
 
 extension Codec {
+  /// The names of the codecs of video that are not encoded, for the help.
+  static var onlyStored: String {
+    Codec.all(of: .video).filter { !encodedLive.contains($0) }.map(\.properties.name).joined(separator: " and ")
+  }
+
   /// Parses the name of a video codec as in a manifest, in any case.
   @Sendable static func parseVideoCodec(_ text: String) throws -> Codec {
     guard let codec = Codec.all(of: .video).first(where: { $0.rawValue == text.lowercased() }) else {

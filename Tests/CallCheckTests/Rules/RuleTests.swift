@@ -72,7 +72,7 @@ struct RuleTests {
   @Test(
     "a codec is not compared with an unknown one, that of the other kind, a number, or by its order",
     arguments: [
-      ("video.codec == h265", "video.codec is never h265: it is vp8, h264 or vp9."),
+      ("video.codec == h266", "video.codec is never h266: it is vp8, h264, vp9, av1 or h265."),
       ("video.codec == opus", "video.codec is never opus"),
       ("audio.codec != 2", "audio.codec is never 2: it is opus, g722, pcmu or pcma."),
       ("video.codec >= vp8", "video.codec is a text, so it is not compared with >=: write video.codec == vp8, or !=."),

@@ -1,5 +1,6 @@
 import Composer
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -82,6 +83,20 @@ struct RemuxTests {
   private static let plain = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "25", "-pix_fmt", "yuv420p"]
   private static let opus = ["-c:a", "libopus", "-b:a", "48k", "-ac", "2"]
 
+  @Test("what a killed process has left is removed, and what another process writes is kept")
+  func leftovers() throws {
+    let place = try Workplace()
+    let input = try place.make("a.mkv", video: ["-c:v", "libx264"], sound: ["-c:a", "libopus"])
+    let names = ["b.mp4.1.part", "b.mp4.4711.part", "b.mp4.x.part", "c.mp4.4711.part"]
+    for name in names { try Data("rest".utf8).write(to: URL(fileURLWithPath: place.file(name))) }
+    let other = open(place.file("b.mp4.1.part"), O_RDWR)
+    try #require(other >= 0 && flock(other, LOCK_EX) == 0)
+    defer { close(other) }
+    _ = try place.remux(input, "b.mp4")
+    let left = try FileManager.default.contentsOfDirectory(atPath: place.path).filter { $0.hasSuffix(".part") }
+    #expect(left.sorted() == ["b.mp4.1.part", "b.mp4.x.part", "c.mp4.4711.part"])
+  }
+
   @Test("H.264 with B-frames is copied, each frame at its time", arguments: ["mp4", "mov", "mkv"])
   func reordered(ending: String) throws {
     let place = try Workplace()
@@ -157,6 +172,25 @@ struct RemuxTests {
       let (copied, given) = (try place.samples(place.file(name)), try place.samples(input))
       #expect(copied == given)
     }
+  }
+
+  @Test(
+    "turned and mirrored video is shown from an MP4 as from the recording, and refused for what cannot state it",
+    arguments: [(-90, 0), (180, 0), (90, 0), (0, 180), (90, 180), (180, 180), (-90, 180)] as [(Int, Int)])
+  func turned(roll: Int, yaw: Int) throws {
+    let place = try Workplace()
+    let input = try place.make("in.mkv", video: Self.plain, sound: nil)
+    let edited = try ExternalTool.run(
+      "mkvpropedit",
+      ["-q", input, "--edit", "track:v1", "--set", "projection-type=0", "--set", "projection-pose-roll=\(roll)"]
+        + ["--set", "projection-pose-yaw=\(yaw)"])
+    try #require(edited.status == 0, "\(edited.output)")
+    _ = try place.remux(input, "out.mp4")
+    let frames = try place.frames(place.file("out.mp4"))
+    #expect(try frames == place.frames(input))
+    #expect(try frames != place.frames(place.make("upright.mkv", video: Self.plain, sound: nil)))
+    let error = #expect(throws: ComposerFailure.self) { _ = try place.remux(input, "out.mkv") }
+    #expect(try #require(error).description.contains("which is not written into a .mkv file"))
   }
 
   @Test("the sound is encoded when it is asked for, and stays where it was", arguments: ["aac", "opus"])

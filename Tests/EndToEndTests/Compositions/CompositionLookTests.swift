@@ -88,6 +88,9 @@ extension EndToEndWithoutBrowsers {
         #expect(sizes.count == 3, "4:3, 16:9 and 11:9: \(sizes)")
         let rotated = try #require(composed.streams["2"]?.places)
         #expect(rotated.count == 2 && rotated[1].from == 180 && rotated[1].at[2] < rotated[1].at[3])
+        // The pattern can be read only where it is upright.
+        let turned = try #require(composed.streams["7"]?.places)
+        #expect(turned.count == 1, "turned and mirrored frames are shown as upright ones: \(turned)")
         // The marks of users with the same clock are added.
         #expect(composed.marks.values.allSatisfy { $0.count >= 11 })
       }

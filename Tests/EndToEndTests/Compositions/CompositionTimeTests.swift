@@ -75,6 +75,15 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("frames that are stored in another order than that in which they are shown appear at their times")
+    func reordering() async throws {
+      try await Scenario.run("39 B-frames", limit: .seconds(120)) { scenario in
+        let call = RecordedCall.reordering()
+        let (composed, _, _) = try await scenario.composed(call)
+        try Self.expectInTime(composed, of: call)
+      }
+    }
+
     @Test("users are together although the wall clock was set between their joins")
     func clockThatIsSet() async throws {
       try await Scenario.run("38 clock", limit: .seconds(60)) { scenario in

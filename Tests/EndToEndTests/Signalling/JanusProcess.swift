@@ -121,6 +121,9 @@ struct JanusProcess: Sendable {
       room-1234: { description = "Open" publishers = 6 audiocodec = "opus" videocodec = "vp8" }
       room-5678: { description = "With a PIN" pin = "let-me-in" publishers = 6 }
       room-2640: { description = "Another codec" publishers = 6 videocodec = "h264" }
+      room-9: { description = "VP9" publishers = 6 videocodec = "vp9" }
+      room-1: { description = "AV1" publishers = 6 videocodec = "av1" }
+      room-265: { description = "H.265" publishers = 6 videocodec = "h265" }
       """,
     ]
   }

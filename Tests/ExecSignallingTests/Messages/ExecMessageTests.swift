@@ -37,6 +37,7 @@ struct ExecMessageTests {
     var studio = SignalledParticipant("å", name: "Studio", offerer: .remote, direction: .receiveOnly)
     studio.isExpected = true
     studio.isIdentityVerified = true
+    studio.forwardsMedia = true
     let text = """
       {"type":"joined","id":"me","participants":[{"id":"anna"},{"id":"å","name":"Studio","weOffer":false,
       "direction":"receiveOnly","expected":true,"identityVerified":true}]}

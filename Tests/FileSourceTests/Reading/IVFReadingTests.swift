@@ -98,7 +98,7 @@ struct IVFReadingTests {
     }
     #expect(try sentence(Self.header("VP90") + good) == "its video is VP9, and only VP8 is played.")
     #expect(try sentence(Self.header("AV01") + good) == "its video is AV1, and only VP8 is played.")
-    #expect(try sentence(Self.header("XXXX") + good) == "its IVF header names neither VP8 nor VP9.")
+    #expect(try sentence(Self.header("XXXX") + good) == "its IVF header names none of VP8, VP9, AV1.")
     #expect(
       try sentence(Self.header(rate: 0) + good) == "its IVF header states a rate of 0/1 frames a second.")
     #expect(

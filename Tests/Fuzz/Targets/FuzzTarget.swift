@@ -18,6 +18,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case pps
   case sliceHeader
   case avcC
+  case h265
+  case h265ParameterSets
+  case h265SliceHeader
+  case hvcC
   case dependencyDescriptor
   case red
   case opus
@@ -76,6 +80,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .pps: try H264Targets.pictureParameterSets(input)
     case .sliceHeader: try H264Targets.sliceHeaders(input)
     case .avcC: try H264Targets.configuration(input)
+    case .h265: try H265Targets.packets(input)
+    case .h265ParameterSets: try H265Targets.parameterSets(input)
+    case .h265SliceHeader: try H265Targets.sliceHeaders(input)
+    case .hvcC: try H265Targets.configuration(input)
     case .dependencyDescriptor: try DescriptorTargets.dependencies(input)
     case .red: try DescriptorTargets.redundantAudio(input)
     case .opus: try PayloadTargets.opus(input)
@@ -115,9 +123,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   public var largestInput: Int {
     switch self {
     case .stun, .rtp, .rtcp, .opus, .red, .sps: 1_500
-    case .candidate, .rules, .dependencyDescriptor, .pps, .sliceHeader: 2_048
+    case .candidate, .rules, .dependencyDescriptor, .pps, .sliceHeader, .h265ParameterSets, .h265SliceHeader: 2_048
     case .mediaMessage: 600
-    case .vp8, .vp9, .vp9Frame, .h264, .avcC: 6_000
+    case .vp8, .vp9, .vp9Frame, .h264, .avcC, .h265, .hvcC: 6_000
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192

@@ -103,9 +103,19 @@ enum H264Targets {
   static func sliceHeaders(_ input: [UInt8]) throws(InvariantViolation) {
     var cursor = InputCursor(input)
     guard let set = try? H264SequenceParameterSet(parsing: cursor.counted()) else { return }
+    // Its slices tell where the bottom field of a frame is shown.
+    let picture = try? H264PictureParameterSet(parsing: ByteBuffer(bytes: [0x68, 0xD8]))
+    var (counter, timestamper) = (H264PictureOrderCounter(), PresentationTimestamper())
+    let start = MonotonicInstant.now
+    var (given, taken) = (0, 0)
     while !cursor.isAtEnd {
       let unit = cursor.counted()
-      guard let header = try? H264SliceHeader(parsing: unit, parameters: set) else { continue }
+      guard let header = try? H264SliceHeader(parsing: unit, parameters: set, picture: picture) else { continue }
+      let now = start + .milliseconds(33 * given)
+      timestamper.add(frame(given, at: now), counter.add(header, set), now: now)
+      given += 1
+      while let frame = timestamper.popFrame() { try check(frame, number: &taken) }
+      try require(given - taken <= PresentationTimestamper.maximumFrames, "Too many frames are held.")
       try require(
         header.frameNumber.map { Int($0) < 1 << Int(set.log2MaximumFrameNumber) } ?? false, "frame_num is out of range."
       )
@@ -117,6 +127,24 @@ enum H264Targets {
           && start.pictureParameterSetID == header.pictureParameterSetID,
         "The fields of a slice header depend on what follows.")
     }
+    timestamper.finish()
+    while let frame = timestamper.popFrame() { try check(frame, number: &taken) }
+    try require(taken == given, "Frames are missing.")
+  }
+
+  /// A frame whose payload has its number.
+  private static func frame(_ number: Int, at now: MonotonicInstant) -> EncodedFrame {
+    EncodedFrame(
+      owner: ParticipantID("sender"), codec: .h264, time: MediaTime(ticks: Int64(number) * 3_000, rate: 90_000),
+      payload: ByteBuffer(integer: UInt32(truncatingIfNeeded: number)), header: .unreadable, isKeyframe: false,
+      arrived: now)
+  }
+
+  private static func check(_ frame: EncodedFrame, number: inout Int) throws(InvariantViolation) {
+    try require(
+      frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt32.self) == UInt32(truncatingIfNeeded: number),
+      "Frames come in another order than that of decoding.")
+    number += 1
   }
 
   static func configuration(_ input: [UInt8]) throws(InvariantViolation) {

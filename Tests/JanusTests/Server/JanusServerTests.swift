@@ -262,7 +262,10 @@ struct JanusServerTests {
       try await client.connect()
       let id = ParticipantID("feed-\(alice.feed)")
       guard case .joined(_, let others)? = await events.next() else { return #expect(Bool(false)) }
-      #expect(others == [SignalledParticipant(id, name: "alice", offerer: .remote, direction: .receiveOnly)])
+      #expect(
+        others == [
+          SignalledParticipant(id, name: "alice", offerer: .remote, direction: .receiveOnly, forwardsMedia: true)
+        ])
       guard case .message(.offer(let sdp), from: id)? = await events.next() else { return #expect(Bool(false)) }
       for line in ["m=audio", "m=video", "opus/48000/2", "VP8/90000", "a=sendonly"] { #expect(sdp.contains(line)) }
       if isFullTrickle {
@@ -278,7 +281,8 @@ struct JanusServerTests {
         await events.next()
           == .participantJoined(
             SignalledParticipant(
-              ParticipantID("feed-\(bob.feed)"), name: "bob", offerer: .remote, direction: .receiveOnly)))
+              ParticipantID("feed-\(bob.feed)"), name: "bob", offerer: .remote, direction: .receiveOnly,
+              forwardsMedia: true)))
       bob.crash()
       while let event = await events.next() {
         if case .participantLeft = event { break }

@@ -37,7 +37,8 @@ struct JanusJoiningTests {
         .joined(
           id: "feed-1",
           others: [
-            SignalledParticipant("feed-11", name: "alice", offerer: .remote, direction: .receiveOnly)
+            SignalledParticipant(
+              "feed-11", name: "alice", offerer: .remote, direction: .receiveOnly, forwardsMedia: true)
           ])
       ])
     #expect(room.ending == nil)
@@ -147,7 +148,8 @@ struct JanusJoiningTests {
           id: "feed-2",
           others: [
             SignalledParticipant("publisher-2", offerer: .local, direction: .sendOnly),
-            SignalledParticipant("feed-22", name: "bob", offerer: .remote, direction: .receiveOnly),
+            SignalledParticipant(
+              "feed-22", name: "bob", offerer: .remote, direction: .receiveOnly, forwardsMedia: true),
           ]))
     try room.subscribe("feed-22")
   }
@@ -181,8 +183,10 @@ struct JanusJoiningTests {
           id: "feed-1",
           others: [
             SignalledParticipant("publisher", offerer: .local, direction: .sendOnly),
-            SignalledParticipant("feed-11", name: "alice", offerer: .remote, direction: .receiveOnly),
-            SignalledParticipant("feed-33", name: "carol", offerer: .remote, direction: .receiveOnly),
+            SignalledParticipant(
+              "feed-11", name: "alice", offerer: .remote, direction: .receiveOnly, forwardsMedia: true),
+            SignalledParticipant(
+              "feed-33", name: "carol", offerer: .remote, direction: .receiveOnly, forwardsMedia: true),
           ]),
       ])
     #expect(try room.next("detach").handleID == gone)

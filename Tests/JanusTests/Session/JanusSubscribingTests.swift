@@ -99,7 +99,8 @@ struct JanusSubscribingTests {
     var room = SimulatedRoom()
     try room.join()
     _ = room.takeEvents()
-    let bob = SignalledParticipant("feed-22", name: "bob", offerer: .remote, direction: .receiveOnly)
+    let bob = SignalledParticipant(
+      "feed-22", name: "bob", offerer: .remote, direction: .receiveOnly, forwardsMedia: true)
     room.report(.published([SimulatedRoom.bob]))
     #expect(room.takeEvents() == [.participantJoined(bob)])
     let handle = try room.subscribe("feed-22")

@@ -243,6 +243,7 @@ struct ContainerTests {
       format: .mkv,
       tracks: [
         .video(.h264, width: 640, height: 480, unit: (1_001, 30_000), privateData: [1, 2, 3], rotation: 90),
+        .video(.vp9, width: 320, height: 240, unit: (1, 90_000), privateData: [], rotation: 270, isMirrored: true),
         .audio(.opus, channels: 2, frame: 960, delay: 312, privateData: [4]), .text(language: "eng", name: "Чат"),
       ],
       chapters: [ContainerSettings.Chapter(start: 0, end: 5, title: "a\nb")], title: "T")

@@ -26,10 +26,10 @@ struct AnswerTests {
     let (answer, session) = try negotiator.answer(to: try recorded("chromium156_offer"))
     let video = try #require(answer.sections.first { $0.mediaLine.kind == "video" })
     let codecs = video.payloadFormats.map(\.name).filter { $0 != "rtx" }
-    #expect(codecs.first == "VP8" && Set(codecs) == ["VP8", "VP9", "H264"] && codecs.count == 3)
+    #expect(codecs.first == "VP8" && Set(codecs) == ["VP8", "VP9", "H264", "AV1"] && codecs.count == 4)
     let media = try #require(session.media.first { $0.kind == .video })
     #expect(media.sends && !media.receives)
-    for codec in [Codec.vp8, .h264, .vp9] { #expect(media.format(of: codec) != nil) }
+    for codec in [Codec.vp8, .h264, .vp9, .av1] { #expect(media.format(of: codec) != nil) }
   }
 
   @Test("where the remote side sends too, the answer has one format, also if we forward frames of others")
@@ -83,7 +83,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "no local description contains video-orientation, whatever is offered, so that senders rotate frames themselves",
+    "no description for an ordinary participant contains video-orientation, so that senders rotate frames themselves",
     arguments: offers)
   func orientation(name: String) throws {
     let offer = try recorded(name)
@@ -98,6 +98,23 @@ struct AnswerTests {
       var caller = Negotiator.seeded(sending: sending)
       #expect(!caller.createOffer().contains("orientation"))
     }
+  }
+
+  @Test("a media server may leave it to us to turn the frames that it forwards", arguments: offers)
+  func forwardedOrientation(name: String) throws {
+    let offer = try recorded(name)
+    let maps = try SessionDescription(parsing: offer).sections.flatMap { $0.attributes("extmap") }
+    let id = maps.compactMap { HeaderExtensionMap(parsing: $0) }.first { $0.uri == "urn:3gpp:video-orientation" }
+      .map { UInt8($0.id) }
+    #expect((id != nil) == name.hasPrefix("chromium"))
+    var negotiator = Negotiator.seeded(sending: []) { $0.acceptsOrientation = true }
+    let (answer, session) = try #require(try negotiator.receivedOffer(offer))
+    #expect(answer.contains("urn:3gpp:video-orientation") == (id != nil))
+    #expect(session.media.allSatisfy { $0.extensions.videoOrientation == ($0.kind == .video ? id : nil) })
+    var caller = Negotiator.seeded(sending: []) { $0.acceptsOrientation = true }
+    let ours = try SessionDescription(parsing: caller.createOffer())
+    #expect(
+      ours.sections.map { $0.attributes("extmap").contains("13 urn:3gpp:video-orientation") } == [false, true])
   }
 
   @Test("the bundle of the answer contains only the accepted sections", arguments: offers)

@@ -23,7 +23,10 @@ struct FormatChoiceTests {
     "it is the first of theirs that we support, in their order",
     arguments: [
       (["VP8/90000", "VP9/90000"], .vp8), (["VP9/90000", "VP8/90000"], .vp9), (["H264/90000", "VP8/90000"], .h264),
-      (["AV1/90000", "H265/90000", "VP9/90000 profile-id=2", "VP8/90000", "VP9/90000"], .vp8),
+      (["AV1/90000 profile=1", "H266/90000", "VP9/90000 profile-id=1", "VP8/90000", "VP9/90000"], .vp8),
+      (["AV1/90000", "VP8/90000"], .av1), (["AV1/90000 level-idx=9;profile=0;tier=1", "VP8/90000"], .av1),
+      (["H265/90000", "VP8/90000"], .h265),
+      (["H265/90000 profile-id=3", "H265/90000 tx-mode=MRST", "VP8/90000"], .vp8),
       (["\(h264)f4001f", "\(h264)640c1f", "VP8/90000"], .h264),
       (["\(h264)f4001f", "vp8/90000"], .vp8),
     ] as [([String], Codec)])

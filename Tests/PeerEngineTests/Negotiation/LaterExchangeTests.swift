@@ -151,7 +151,9 @@ struct LaterExchangeTests {
 
     let offer = try SessionDescription(parsing: negotiator.createOffer())
     #expect(offer.sections[0].mediaLine.formats == ["96"])
-    #expect(offer.sections[1].mediaLine.text == "video 9 UDP/TLS/RTP/SAVPF 97 98 108 109 116 117 112 113 99 100")
+    #expect(
+      offer.sections[1].mediaLine.text
+        == "video 9 UDP/TLS/RTP/SAVPF 97 98 108 109 116 117 112 113 99 100 101 102 106 107 118 119 120 121")
     #expect(offer.sections[1].mid == "1" && offer.bundles == [["0", "1"]])
     let maps = offer.sections.map { $0.attributes("extmap").compactMap { HeaderExtensionMap(parsing: $0) } }
     let names = Dictionary(maps[0].map { ($0.id, $0.uri) }, uniquingKeysWith: { first, _ in first })

@@ -46,11 +46,13 @@ struct NegotiationErrorTests {
       {
         try $0.changing("opus/", to: "opium/").changing("G722/", to: "G729/").changing("PCM", to: "LPC").changing(
           "VP8/", to: "VP7/"
-        ).changing("H264/", to: "H263/").changing("VP9/", to: "VP10/")
+        ).changing("H264/", to: "H263/").changing("VP9/", to: "VP10/").changing(
+          "AV1/", to: "AV0/")
       },
       """
       The SDP has no media that can be used: section 0: only opium, G729, LPCU and LPCA are offered, but we support \
-      opus, G722, PCMU and PCMA; section 1: only VP7, H263, AV1 and VP10 are offered, but we support VP8, H264 and VP9; \
+      opus, G722, PCMU and PCMA; section 1: only VP7, H263, AV0 and VP10 are offered, but we support VP8, H264, \
+      VP9, AV1 and H265; \
       section 2: data channels are not used here.
       """
     ),

@@ -14,7 +14,8 @@ struct OfferTests {
     #expect(text.utf8.allSatisfy { $0 < 128 } && text.hasSuffix("\r\n"))
     #expect(
       offer.sections.map(\.mediaLine.text) == [
-        "audio 9 UDP/TLS/RTP/SAVPF 111 9 0 8", "video 9 UDP/TLS/RTP/SAVPF 96 97 108 109 116 117 112 113 98 99",
+        "audio 9 UDP/TLS/RTP/SAVPF 111 9 0 8",
+        "video 9 UDP/TLS/RTP/SAVPF 96 97 108 109 116 117 112 113 98 99 100 101 106 107 118 119 120 121",
       ])
     #expect(offer.sections.map(\.mid) == ["0", "1"])
     #expect(offer.bundles == [["0", "1"]])
@@ -26,12 +27,14 @@ struct OfferTests {
         "108 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e034", "109 apt=108",
         "116 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=4d0034", "117 apt=116",
         "112 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=640c34", "113 apt=112",
-        "98 profile-id=0", "99 apt=98",
+        "98 profile-id=0", "99 apt=98", "100 profile-id=2", "101 apt=100", "106 level-idx=13;profile=0;tier=0",
+        "107 apt=106", "118 level-id=180;profile-id=1;tier-flag=0;tx-mode=SRST", "119 apt=118",
+        "120 level-id=180;profile-id=2;tier-flag=0;tx-mode=SRST", "121 apt=120",
       ])
     let feedback = ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"]
     #expect(
       offer.sections[1].attributes("rtcp-fb")
-        == [96, 108, 116, 112, 98].flatMap { type in
+        == [96, 108, 116, 112, 98, 100, 106, 118, 120].flatMap { type in
           feedback.map { "\(type) \($0)" }
         })
     #expect(offer.hasAttribute("extmap-allow-mixed"))

@@ -110,6 +110,50 @@ struct VP9ReceiverTests {
     #expect(try decode(sent, with: "vp9").values.allSatisfy { $0.count == 3 })
   }
 
+  @Test(
+    "a picture of which a server forwards only lower layers is a smaller picture", arguments: Layered.allCases,
+    [true, false])
+  func switchedLayers(_ stream: Layered, movesMarkers: Bool) throws {
+    // The highest layer of each picture that is forwarded. It rises with keyframes only.
+    let highest = stream == .all ? [2, 2, 2, 1, 1, 0, 2, 2, 1, 0, 0, 0] : [2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0]
+    var (playback, maker) = (VP9Playback(), VP9PictureMaker())
+    var sent: [(number: Int, bytes: ByteBuffer)] = []
+    var sequence = 0
+    for (number, picture) in try pictures(stream.rawValue).enumerated() {
+      let layers = Array(picture.frames.prefix(highest[number] + 1))
+      maker.setsMarkers = movesMarkers || highest[number] == 2
+      for var packet in maker.packets(
+        number, layers, isKeyframe: stream.isKeyframe(number),
+        describe: { picture, layer, descriptor in
+          descriptor.layers = .init(spatial: UInt8(layer), isInterLayerPredicted: layer > 0)
+          stream.describe(picture, layer, &descriptor)
+        })
+      {
+        // A server numbers what it forwards.
+        packet.sequence = sequence
+        sequence += 1
+        playback.add(packet)
+      }
+      var unit = ByteBuffer()
+      try #require(VP9Superframe(frames: layers)).write(into: &unit)
+      sent.append((number, unit))
+    }
+    playback.receiver.finish()
+    playback.pop()
+    let frames = playback.emitted
+    #expect(frames.count == 12 && playback.frames.count == 12)
+    #expect(frames.map(\.hiddenLayers) == highest)
+    let full = stream == .all ? VideoSize(width: 256, height: 144) : VideoSize(width: 1_024, height: 576)
+    let sizes = highest.map { VideoSize(width: full.width >> (2 - $0), height: full.height >> (2 - $0)) }
+    #expect(frames.map(\.size) == sizes)
+    let wanted = try decode(sent, with: "libvpx-vp9")
+    #expect(wanted.count == 12 && wanted.values.allSatisfy { $0.count == 1 })
+    #expect(Set(wanted.values.compactMap { $0.first?.split(separator: " ").first }).count == 3)
+    let emitted = frames.enumerated().map { ($0, $1.payload) }
+    #expect(try decode(emitted, with: "vp9") == wanted)
+    #expect(try decode(emitted, with: "libvpx-vp9") == wanted)
+  }
+
   @Test("layers of one size are not changed")
   func equalSizes() throws {
     var (playback, maker) = (VP9Playback(), VP9PictureMaker())
@@ -184,7 +228,7 @@ struct VP9ReceiverTests {
   func starts() throws {
     let packets = try packets(.all)
     let keyframe = try #require(packets.first).packet.payload
-    #expect(VP9Receiver.keyframeStart(in: keyframe) == VideoSize(width: 64, height: 36))
+    #expect(VP9Receiver.keyframeStart(in: keyframe)?.size == VideoSize(width: 64, height: 36))
     #expect(VP9Receiver.startsFrame(keyframe))
     // The scalability structure states the size of the highest layer.
     var rest = keyframe
@@ -193,7 +237,7 @@ struct VP9ReceiverTests {
     var payload = ByteBuffer()
     descriptor.write(into: &payload)
     payload.writeImmutableBuffer(rest)
-    #expect(VP9Receiver.keyframeStart(in: payload) == VideoSize(width: 256, height: 144))
+    #expect(VP9Receiver.keyframeStart(in: payload)?.size == VideoSize(width: 256, height: 144))
     let starts = packets.filter { VP9Receiver.startsFrame($0.packet.payload) }
     #expect(starts.map(\.picture) == Array(0..<12))
     #expect(packets.filter { VP9Receiver.keyframeStart(in: $0.packet.payload) != nil }.map(\.picture) == [0, 6])

@@ -76,7 +76,8 @@ struct SeveralTracksTests {
 
   private func mids(_ range: Range<Int>) -> String { range.map { "\($0)" }.joined(separator: " ") }
 
-  @Test("of the profiles of VP9 only profile 0 is accepted")
+  @Test(
+    "of the profiles of VP9 those with colours at half the width and height are accepted, in the order of the offer")
   func profiles() throws {
     let offer = try recorded("chromium156_offer")
     var preferring = Negotiator.seeded { $0.codecs.video = [.vp9] }
@@ -85,10 +86,35 @@ struct SeveralTracksTests {
     let type = try #require(session.media.last?.payloadType)
     #expect(answer.sections[1].payloads.count == 2 && offer.contains("a=fmtp:\(type) profile-id=0"))
 
+    var deep = Negotiator.seeded(sending: []) { $0.codecs.video = [.vp9] }
+    let (second, both) = try deep.answer(to: try offer.changing("profile-id=0", to: "profile-id=1"))
+    #expect(both.media.last?.format.profile == "2")
+    let number = try #require(both.media.last?.payloadType)
+    #expect(second.sections[1].attributes("fmtp").first == "\(number) profile-id=2")
+
     var without = Negotiator.seeded { $0.codecs.video = [.vp9] }
-    let (_, refused) = try without.answer(to: try offer.changing("profile-id=0", to: "profile-id=2"))
+    let others = offer.replacing("profile-id=0", with: "profile-id=3").replacing("profile-id=2", with: "profile-id=3")
+    let (_, refused) = try without.answer(to: others)
     #expect(refused.rejected.first?.reason == .noSupportedCodec)
-    #expect(refused.rejected.first?.offered.contains("VP9 with profile-id 2") == true)
+    #expect(refused.rejected.first?.offered.contains("VP9 with profile-id 3") == true)
+  }
+
+  @Test("where we send VP9 of 8 bits, no format of 10 bits is offered or chosen")
+  func sentProfile() throws {
+    var caller = Negotiator.seeded(sending: [.video]) { $0.codecs.sent = [.video: .vp9] }
+    let ours = try SessionDescription(parsing: caller.createOffer())
+    #expect(ours.sections.last?.payloads == ["98", "99"])
+    let offer = try recorded("chromium156_offer")
+    let swapped = offer.replacing("profile-id=0", with: "profile-id=9").replacing("profile-id=2", with: "profile-id=0")
+      .replacing("profile-id=9", with: "profile-id=2")
+    for sends in [true, false] {
+      var negotiator = Negotiator.seeded(sending: sends ? [.video] : []) {
+        $0.codecs.video = [.vp9]
+        if sends { $0.codecs.sent = [.video: .vp9] }
+      }
+      let (_, session) = try negotiator.answer(to: swapped)
+      #expect(session.media.last?.format.profile == (sends ? "0" : "2"))
+    }
   }
 
   @Test("header extensions with ids above 14 are used if the offer allows both forms")

@@ -10,14 +10,14 @@ struct VP9RecordingTests {
   private static let size = VideoSize(width: 162, height: 90)
 
   /// Frames at 30 a second that ffmpeg encodes, with a keyframe each second.
-  private static func videoFrames(_ seconds: Int) throws -> [TestMedia.Piece] {
+  private static func videoFrames(_ seconds: Int, format: String = "yuv420p") throws -> [TestMedia.Piece] {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
     defer { try? FileManager.default.removeItem(at: file) }
     let result = try ExternalTool.run(
       "ffmpeg",
       [
         "-v", "error", "-f", "lavfi", "-i", "testsrc=size=\(size):rate=30", "-t", "\(seconds)", "-c:v", "libvpx-vp9",
-        "-deadline", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-g", "30", "-pix_fmt", "yuv420p", file.path,
+        "-deadline", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-g", "30", "-pix_fmt", format, file.path,
       ])
     try #require(result.status == 0, "\(result.errors)")
     var bytes = ByteBuffer(bytes: try Data(contentsOf: file))
@@ -35,10 +35,10 @@ struct VP9RecordingTests {
     return pieces
   }
 
-  private static func call(_ seconds: Int) throws -> Script {
+  private static func call(_ seconds: Int, format: String = "yuv420p") throws -> Script {
     var script = Script("anna")
     script.add(try TestMedia.tone(Double(seconds)), codec: .opus)
-    script.add(try videoFrames(seconds), codec: .vp9, base: 7_000_000_000)
+    script.add(try videoFrames(seconds, format: format), codec: .vp9, base: 7_000_000_000)
     script.addReports(.opus, at: [0.5])
     script.addReports(.vp9, at: [0.7], base: 7_000_000_000)
     return script
@@ -62,6 +62,22 @@ struct VP9RecordingTests {
     #expect(probe.streams[0].width == 162 && probe.streams[0].height == 90)
     let video = try reader.packets("video")
     #expect(video.count == 60 && video.filter(\.isKeyframe).count == 2)
+    #expect(try reader.mkvinfo("-a", "-v").contains("V_VP9"))
+  }
+
+  @Test("frames of 10 bits are verified as others, and the file and the manifest state the profile")
+  func tenBits() async throws {
+    let folder = TestFolder()
+    let summary = try #require(try await folder.record(try Self.call(1, format: "yuv420p10le")).first)
+    let track = try #require(summary.manifest.tracks.first { $0.kind == "video" })
+    #expect(track.codec == "vp9" && track.profile == "2" && track.codecs?.map(\.profile) == ["vp09.02.10.10"])
+    #expect(track.frames == 30 && track.refused == 0 && track.decodeErrors == 0 && track.unverified == 0)
+    #expect(track.lastDecodedSize?.height == 90)
+    let found = try #require(MatroskaHeader.find(in: ByteBuffer(bytes: try folder.bytes("anna.webm"))))
+    #expect(found.header.video?.codecPrivate == ByteBuffer(bytes: [1, 1, 2, 2, 1, 10, 3, 1, 10, 4, 1, 0]))
+    let reader = Reader(path: "\(folder.path)/anna.webm")
+    #expect(try reader.complaints() == "")
+    #expect(try reader.packets("video").count == 30)
     #expect(try reader.mkvinfo("-a", "-v").contains("V_VP9"))
   }
 

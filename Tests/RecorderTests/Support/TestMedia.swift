@@ -12,6 +12,8 @@ enum TestMedia {
     var payload: ByteBuffer
     var isKeyframe = true
     var size: VideoSize?
+    /// Whether it is shown before an earlier one.
+    var isReordered = false
   }
 
   private struct VideoFrameKind: Hashable {
@@ -92,18 +94,22 @@ struct Script {
   ///   - base: the media time of the stream's start, in ticks.
   ///   - speed: the speed of the sender's media clock.
   ///   - delay: seconds from capture to arrival, by frame number.
+  ///   - orientation: how a frame is turned, by its number.
   mutating func add(
     _ pieces: [TestMedia.Piece], codec: Codec, stream: Int = 1, begin: Double = 0, base: Int64 = 1_000_000,
-    speed: Double = 1, delay: (Int) -> Double = { _ in 0.01 }
+    speed: Double = 1, delay: (Int) -> Double = { _ in 0.01 },
+    orientation: (Int) -> VideoOrientation = { _ in .upright }
   ) {
     for (index, piece) in pieces.enumerated() {
       let captured = begin + Double(piece.ticks) / Double(codec.clockRate)
       let arrival = Self.beginning + .seconds(captured + delay(index))
       let time = MediaTime(
         ticks: base + Int64((Double(piece.ticks) * speed).rounded()), rate: codec.clockRate)
-      let frame = EncodedFrame(
+      var frame = EncodedFrame(
         owner: owner, stream: stream, codec: codec, time: time, payload: piece.payload, isKeyframe: piece.isKeyframe,
         size: piece.size, arrival: arrival)
+      frame.orientation = orientation(index)
+      frame.isReordered = piece.isReordered
       events.append((arrival, .frame(frame)))
     }
   }

@@ -94,7 +94,8 @@ struct WHIPInteropTests {
       others: [
         SignalledParticipant(
           "127.0.0.1", name: "\(role) server 127.0.0.1", offerer: .local,
-          direction: role == .publisher ? .sendOnly : .receiveOnly, isIdentityVerified: role == .publisher)
+          direction: role == .publisher ? .sendOnly : .receiveOnly, isIdentityVerified: role == .publisher,
+          forwardsMedia: role == .player)
       ])
   }
 

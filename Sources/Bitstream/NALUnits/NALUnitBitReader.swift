@@ -1,8 +1,8 @@
 import NIOCore
 
 /// A reader of the bits of a NAL unit, the most significant bit of each byte first. It leaves out emulation prevention bytes
-/// (ITU-T H.264, 7.3.1).
-struct H264BitReader {
+/// (ITU-T H.264, 7.3.1; ITU-T H.265, 7.3.1.1).
+struct NALUnitBitReader {
   private let unit: ByteBuffer
   private let part: String
   /// The index of the next byte in `unit`.
@@ -15,11 +15,13 @@ struct H264BitReader {
 
   /// Starts after the header of a NAL unit.
   ///
-  /// - Parameter part: what an error says of the unit.
-  init(_ unit: ByteBuffer, part: String) {
+  /// - Parameters:
+  ///   - headerSize: the bytes of the header: 1 in H.264, 2 in H.265.
+  ///   - part: what an error says of the unit.
+  init(_ unit: ByteBuffer, headerSize: Int = 1, part: String) {
     self.unit = unit
     self.part = part
-    index = unit.readerIndex + 1
+    index = unit.readerIndex + headerSize
   }
 
   /// Reads a number of up to 32 bits: u(n).
@@ -47,7 +49,7 @@ struct H264BitReader {
     }
   }
 
-  /// Reads an Exp-Golomb code, at most 2^32 - 2: ue(v) (ITU-T H.264, 9.1).
+  /// Reads an Exp-Golomb code, at most 2^32 - 2: ue(v) (ITU-T H.264, 9.1; ITU-T H.265, 9.2).
   mutating func code() throws(ParseError) -> UInt32 {
     var zeros = 0
     while try !flag() {
@@ -74,6 +76,9 @@ struct H264BitReader {
     let code = Int(try code())
     return code & 1 == 1 ? (code + 1) / 2 : -(code / 2)
   }
+
+  /// Reads a signed Exp-Golomb code of 32 bits.
+  mutating func signedCode32() throws(ParseError) -> Int32 { Int32(clamping: try signedCode()) }
 
   private mutating func advance() throws(ParseError) {
     if zeros == 2, unit.getInteger(at: index, as: UInt8.self) == 3 {

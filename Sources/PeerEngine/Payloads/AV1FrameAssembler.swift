@@ -1,0 +1,325 @@
+import Bitstream
+package import Media
+package import NIOCore
+import RTP
+
+/// Assembles AV1 temporal units from packets, which are passed in order of their sequence numbers (AV1 RTP specification 1.0, 4 and 5).
+///
+/// A temporal unit has one timestamp, and a frame for each of its spatial layers. It ends with the marker; or when the timestamp changes,
+/// if its last frame is whole: a server that leaves out the upper layers need not set the marker on what it sends, and the lower ones
+/// are a smaller picture. A sender that did not send the end of a frame has dropped it (see ``VP8FrameAssembler``).
+///
+/// The payload format has no bit for the first packet of a temporal unit. After a loss, only a keyframe, which begins with its sequence
+/// header, or the dependency descriptor tells that nothing is missing.
+///
+/// Temporal units have the form of `AV1OBUs`, each OBU with its size. It changes a received one in one way only: where the upper spatial
+/// layers are missing, the highest that arrived takes their place (see `AV1TemporalUnit.storedLayer`).
+package struct AV1FrameAssembler: Sendable {
+  /// A temporal unit that has ended, complete or not.
+  package struct Frame: Sendable {
+    /// The properties for the ``AV1DecodabilityTracker``, apart from what its dependency descriptors say.
+    package var dependency: AV1DecodabilityTracker.Frame
+    /// The dependency descriptor of the first packet of each of its frames; empty if a packet had none.
+    package var dependencyDescriptors: [[UInt8]] = []
+    /// The OBUs; incomplete if `dependency` says so.
+    package var payload: ByteBuffer
+    /// The size of the picture that is shown: that of the highest spatial layer; nil if it is unknown.
+    package var size: VideoSize?
+    /// Whether a frame is shown, or all are only used as references.
+    package var isShown = true
+    package var timestamp: UInt32
+    /// When its last packet arrived.
+    package var arrival: MonotonicInstant
+    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
+    package var isCutOff = false
+
+    fileprivate mutating func markDamaged() {
+      dependency.isComplete = false
+      dependency.isKeyframe = false
+      size = nil
+    }
+  }
+
+  /// A temporal unit that is being assembled.
+  private struct Open {
+    var timestamp: UInt32
+    var arrival: MonotonicInstant
+    var packetsLostBefore: Int
+    var packets = 0
+    var units = 0
+    var isComplete = true
+    /// Whether its first packet begins a keyframe.
+    var isKeyframe = false
+    /// Whether the last OBU that arrived can end a frame, and is whole.
+    var endsFrame = false
+    /// frame_number of the last packet's dependency descriptor.
+    var frameNumber: UInt16?
+    var dependencyDescriptors: [[UInt8]] = []
+    var lacksDescriptor = false
+  }
+
+  /// An OBU of which fragments have arrived.
+  private struct Fragmented {
+    var type: AV1OBU.Kind
+    /// Where its header is in the payload; nil for one that is left out.
+    var start: Int?
+    /// The bytes of its header, which a size of ``sizeBytes`` bytes follows; nil if the OBU is in the payload as it was received.
+    var headerSize: Int?
+  }
+
+  /// A temporal unit with more bytes than this is damaged.
+  package static let maximumFrameSize = VP8FrameAssembler.maximumFrameSize
+  /// One of more packets is damaged as well.
+  package static let maximumPackets = VP8FrameAssembler.maximumPackets
+  /// And one with a frame that is wider or higher, in pixels.
+  package static let maximumSide = VP8FrameAssembler.maximumSide
+  /// The number of frames of which dependency descriptors are kept: hidden ones, and one for each spatial layer.
+  package static let maximumDescriptors = 16
+
+  /// The maximum number of bytes that are reserved in advance: the size of a larger temporal unit says little about the next one.
+  private static let usualSize = 16 << 10
+  /// The bytes that are left for the size of an OBU in fragments: up to 16,383.
+  private static let sizeBytes = 2
+
+  private var open: Open?
+  private var fragmented: Fragmented?
+  /// The OBUs of the open temporal unit.
+  private var payload = ByteBuffer()
+  /// The size of the last temporal unit in bytes, which the next one is likely to have as well.
+  private var lastSize = 0
+  /// The number of packets given up since the last temporal unit that ended.
+  private var lost = 0
+  /// What is known from the temporal units before.
+  private var state = AV1TemporalUnit.State()
+  /// At most two: one packet can end a temporal unit and be a whole one itself.
+  private var finished: [Frame] = []
+
+  package init() {}
+
+  /// Whether a keyframe is being assembled of which nothing is missing yet.
+  package var isGatheringKeyframe: Bool {
+    // Members of `open` one by one, because Swift would copy the whole value to bind it.
+    open?.isComplete ?? false && open?.isKeyframe ?? false
+  }
+
+  /// Forgets the sequence header of the source: another one follows.
+  package mutating func restart() { state.reset() }
+
+  /// Adds the next packet; call ``popFrame()`` for the temporal units that end with it or before it.
+  package mutating func add(_ packet: ReceivedPacket) {
+    // Padding only, or an empty payload: the sequence continues, no frame is affected.
+    guard packet.payload.readableBytes > 0 else { return }
+    // Everything since the open one's start has arrived, or is known to be lost.
+    if open?.timestamp ?? packet.timestamp != packet.timestamp { close(byMarker: false) }
+    if open == nil {
+      open = Open(timestamp: packet.timestamp, arrival: packet.arrival, packetsLostBefore: lost)
+      open?.isKeyframe = AV1Receiver.keyframeStart(in: packet.payload) != nil
+    } else if packet.arrival > open?.arrival ?? packet.arrival {
+      open?.arrival = packet.arrival
+    }
+    // Packets of one temporal unit on both sides of a loss: all lost packets belonged to it.
+    lost = 0
+    open?.packets += 1
+    note(packet.dependencyDescriptor)
+    do throws(ParseError) {
+      try append(AV1Payload(parsing: packet.payload))
+    } catch {
+      open?.isComplete = false
+    }
+    if packet.marker { close(byMarker: true) }
+  }
+
+  /// Notes that the next `count` packets were given up.
+  package mutating func addLost(_ count: Int) {
+    guard count > 0 else { return }
+    open?.isComplete = false
+    fragmented = nil
+    lost += count
+  }
+
+  /// Removes and returns the next temporal unit that has ended, in order.
+  package mutating func popFrame() -> Frame? {
+    finished.isEmpty ? nil : finished.removeFirst()
+  }
+
+  /// Discards a temporal unit whose end has not arrived, if nothing before that is missing: the call ended while it was sent, so
+  /// it is neither lost nor damaged.
+  package mutating func discardUnfinished() {
+    guard open?.isComplete ?? true else { return }
+    open = nil
+    _ = takePayload()
+  }
+
+  /// Ends the open temporal unit as damaged: no more packets of this source follow.
+  package mutating func finish() {
+    open?.isComplete = false
+    close(byMarker: false)
+    lost = 0
+  }
+
+  /// Keeps the dependency descriptor of the first packet of each frame: frame_number, its bytes 1 and 2, differs from that before.
+  private mutating func note(_ descriptor: [UInt8]?) {
+    guard let descriptor, descriptor.count >= 3 else {
+      open?.lacksDescriptor = true
+      return
+    }
+    let number = UInt16(descriptor[1]) << 8 | UInt16(descriptor[2])
+    guard open?.frameNumber != number else { return }
+    open?.frameNumber = number
+    if open?.dependencyDescriptors.count ?? 0 < Self.maximumDescriptors {
+      open?.dependencyDescriptors.append(descriptor)
+    } else {
+      open?.lacksDescriptor = true
+    }
+  }
+}
+
+/// The OBUs of a packet.
+extension AV1FrameAssembler {
+  private mutating func append(_ content: AV1Payload) throws(ParseError) {
+    var content = content
+    // Fragments of which the last or the first ones are missing.
+    if (fragmented != nil) != content.continues {
+      fragmented = nil
+      open?.isComplete = false
+    }
+    while let element = try content.nextElement() {
+      open?.units += 1
+      if element.continues {
+        try continueFragmented(element)
+      } else if element.isContinued {
+        beginFragmented(element.bytes)
+      } else {
+        var bytes = element.bytes
+        try append(AV1OBU(parsing: &bytes))
+      }
+    }
+  }
+
+  private mutating func append(_ unit: AV1OBU) {
+    guard unit.type.isKept else { return }
+    open?.endsFrame = unit.type.canEndFrame
+    // Copied at once, so that the datagram's buffer is free for the next one.
+    if hasRoom(for: unit.byteCount) { unit.write(into: &payload) }
+  }
+
+  private mutating func beginFragmented(_ bytes: ByteBuffer) {
+    let header = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) ?? 0
+    var begun = Fragmented(type: AV1OBU.Kind(header: header))
+    open?.endsFrame = false
+    if begun.type.isKept, hasRoom(for: bytes.readableBytes) {
+      begun.start = payload.writerIndex
+      let headerSize = header & AV1OBU.extensionBit == 0 ? 1 : 2
+      if header & AV1OBU.sizeBit == 0, bytes.readableBytes >= headerSize {
+        begun.headerSize = headerSize
+        var rest = bytes
+        payload.writeInteger(header | AV1OBU.sizeBit)
+        rest.moveReaderIndex(forwardBy: 1)
+        if headerSize == 2, let layers = rest.readInteger(as: UInt8.self) { payload.writeInteger(layers) }
+        payload.writeRepeatingByte(0, count: Self.sizeBytes)
+        payload.writeImmutableBuffer(rest)
+      } else {
+        payload.writeImmutableBuffer(bytes)
+      }
+    }
+    fragmented = begun
+  }
+
+  private mutating func continueFragmented(_ element: AV1Payload.Element) throws(ParseError) {
+    // Its first fragment is missing, or it is left out.
+    guard let start = fragmented?.start else {
+      if !element.isContinued { fragmented = nil }
+      return
+    }
+    guard hasRoom(for: element.bytes.readableBytes) else {
+      fragmented = nil
+      return
+    }
+    payload.writeImmutableBuffer(element.bytes)
+    guard !element.isContinued, let ended = fragmented else { return }
+    fragmented = nil
+    guard let headerSize = ended.headerSize else {
+      // Its size, or a part of its header, was not in the first fragment.
+      var bytes = ByteBuffer()
+      if let raw = payload.getBytes(at: start, length: payload.writerIndex - start) { bytes.writeBytes(raw) }
+      payload.moveWriterIndex(to: start)
+      return append(try AV1OBU(parsing: &bytes))
+    }
+    guard payload.getInteger(at: start, as: UInt8.self).map({ $0 & 0x80 == 0 }) ?? false else {
+      throw .wrongValue("An OBU's obu_forbidden_bit", expected: "0", found: 1)
+    }
+    writeSize(at: start + headerSize)
+    open?.endsFrame = ended.type.canEndFrame
+  }
+
+  /// Writes the size of the last OBU, for which there are ``sizeBytes`` bytes.
+  private mutating func writeSize(at index: Int) {
+    let body = index + Self.sizeBytes
+    let size = payload.writerIndex - body
+    let byteCount = LEB128.byteCount(of: size)
+    if byteCount != Self.sizeBytes {
+      if byteCount > Self.sizeBytes { payload.writeRepeatingByte(0, count: byteCount - Self.sizeBytes) }
+      let start = payload.readerIndex
+      payload.withUnsafeMutableReadableBytes { bytes in
+        guard let base = bytes.baseAddress else { return }
+        (base + (index - start + byteCount)).copyMemory(from: base + (body - start), byteCount: size)
+      }
+      if byteCount < Self.sizeBytes { payload.moveWriterIndex(to: index + byteCount + size) }
+    }
+    payload.setLEB128(size, byteCount: byteCount, at: index)
+  }
+
+  /// Returns whether the temporal unit may grow by so many bytes; otherwise it is damaged.
+  private mutating func hasRoom(for bytes: Int) -> Bool {
+    let size = payload.readableBytes + 8 + bytes
+    guard size <= Self.maximumFrameSize, open?.packets ?? 0 <= Self.maximumPackets,
+      open?.units ?? 0 <= Self.maximumPackets
+    else {
+      open?.isComplete = false
+      return false
+    }
+    if payload.readableBytes == 0 { payload.reserveCapacity(max(min(lastSize, Self.usualSize), 8 + bytes)) }
+    return true
+  }
+}
+
+/// The end of a temporal unit.
+extension AV1FrameAssembler {
+  private mutating func close(byMarker: Bool) {
+    guard let ended = open else { return }
+    open = nil
+    let hasFragment = fragmented != nil
+    let payload = takePayload()
+    var frame = Frame(
+      dependency: .init(isKeyframe: false, isComplete: false, packetsLostBefore: ended.packetsLostBefore),
+      dependencyDescriptors: ended.lacksDescriptor ? [] : ended.dependencyDescriptors, payload: payload,
+      timestamp: ended.timestamp, arrival: ended.arrival)
+    let isWhole = !hasFragment && (byMarker || ended.endsFrame)
+    if ended.isComplete, isWhole {
+      read(&frame)
+    } else {
+      frame.isCutOff = ended.isComplete && !byMarker
+    }
+    finished.append(frame)
+  }
+
+  /// Parses the headers of a whole temporal unit.
+  private mutating func read(_ frame: inout Frame) {
+    guard let unit = try? AV1TemporalUnit(parsing: frame.payload, after: &state) else { return }
+    if let size = unit.size {
+      guard size.width <= Self.maximumSide, size.height <= Self.maximumSide else { return }
+      frame.size = VideoSize(width: size.width, height: size.height)
+    }
+    frame.isShown = unit.isShown
+    if let layer = unit.storedLayer { frame.payload = unit.moving(frame.payload, to: layer) }
+    frame.dependency.isKeyframe = unit.isKeyframe
+    frame.dependency.isComplete = true
+  }
+
+  private mutating func takePayload() -> ByteBuffer {
+    lastSize = payload.readableBytes
+    fragmented = nil
+    defer { payload = ByteBuffer() }
+    return payload
+  }
+}

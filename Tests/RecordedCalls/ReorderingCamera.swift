@@ -1,0 +1,80 @@
+import Codecs
+import Media
+import MediaMessages
+import MediaWorker
+import NIOCore
+import Pattern
+
+/// Paints the test pattern and encodes it in H.264 with B-frames, as an encoder that is not made for calls does: frames come in
+/// decoding order, one each interval.
+final class ReorderingCamera: SentTrack {
+  let codec = Codec.h264
+  private var pieces: ArraySlice<SentPiece>
+
+  init(_ video: SentVideo, clock: SenderClock, pattern: UInt16, stay: Range<Double>) throws {
+    let span = (video.span ?? stay).clamped(to: stay)
+    let rate = Double(video.framesPerSecond)
+    let first = Int((clock.reading(at: span.lowerBound) * rate).rounded(.up))
+    let end = Int((clock.reading(at: span.upperBound) * rate).rounded(.up))
+    guard
+      let settings = CompositionEncoderSettings(
+        codec: .h264, width: video.size.width, height: video.size.height, numerator: video.framesPerSecond,
+        keyframeDistance: video.keyframeDistance)
+    else { throw CodecError("encode", "the size is odd") }
+    let encoder = try CompositionEncoder(settings)
+    let painter = PatternPainter(size: video.size, streamID: pattern)
+    var packets: [EncodedPacket] = []
+    for number in first..<end {
+      let reading = Double(number) / rate
+      let frame = painter.videoFrame(
+        frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: clock.shown(at: reading)))
+      packets += try encoder.encode(frame: Int64(number)) { memory in
+        var offset = 0
+        for plane in [frame.luma, frame.blue, frame.red] {
+          plane.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: $0) }
+          offset += plane.count
+        }
+      }
+    }
+    packets += try encoder.finish()
+    var latest = Int64.min
+    pieces =
+      packets.enumerated().map { index, packet in
+        var payload = ByteBuffer()
+        if packet.isKeyframe { Self.append(encoder.privateData, to: &payload) }
+        Self.append(packet.bytes, to: &payload)
+        defer { latest = max(latest, packet.pts) }
+        return SentPiece(
+          time: clock.time(of: Double(first + index) / rate),
+          ticks: Int64((Double(packet.pts) / rate * Double(VideoEncoder.rate)).rounded()), codec: .h264,
+          payload: payload,
+          isKeyframe: packet.isKeyframe, size: packet.isKeyframe ? video.size : nil, isReordered: packet.pts < latest)
+      }[...]
+  }
+
+  func pieces(before time: Double) throws -> [SentPiece] {
+    let due = pieces.prefix { $0.time < time }
+    pieces = pieces.dropFirst(due.count)
+    return Array(due)
+  }
+
+  /// Appends the units of a byte stream (H.264, annex B), each after its length.
+  private static func append(_ bytes: [UInt8], to payload: inout ByteBuffer) {
+    var starts: [Int] = []
+    var position = 0
+    while position + 3 <= bytes.count {
+      if bytes[position] == 0, bytes[position + 1] == 0, bytes[position + 2] == 1 {
+        starts.append(position + 3)
+        position += 3
+      } else {
+        position += 1
+      }
+    }
+    for (index, start) in starts.enumerated() {
+      var end = index + 1 < starts.count ? starts[index + 1] - 3 : bytes.count
+      while end > start, bytes[end - 1] == 0 { end -= 1 }
+      payload.writeInteger(UInt32(end - start))
+      payload.writeBytes(bytes[start..<end])
+    }
+  }
+}
