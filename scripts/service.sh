@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs all tests of the service of jobs in their whole form: 5,000 generated requests, many kills, crowded rooms, 1,000
-# jobs over 10 nodes, nodes and databases that are lost; then those of jobs once more with PostgreSQL and S3. Takes up to 90 minutes.
+# Runs all tests of the service of jobs in their whole form: 5,000 generated requests, many kills, crowded rooms, 1,000 jobs over 10 nodes,
+# nodes, databases and a store that are lost; then those of jobs once more with PostgreSQL and S3. Takes about 40 minutes on two processors.
 # `make test` runs the same tests in a short form.
 #
 # Usage: scripts/service.sh [NAME]     only the scenarios with a matching name

@@ -254,12 +254,12 @@ case $what in
         --filter '^(JobProcess|JobProtocol|ObjectStore|PrometheusText|S3|SQLStore|Service|Webhooks)Tests[.]'
     fi
     step "The service in its whole form"
-    # The suites of the service have names that begin with Service.
-    end_to_end 60 "/Service${name:+.*$name}"
+    # The suites of the service have names that begin with Service. What mostly waits runs beside the others.
+    end_to_end 45 "/Service${name:+.*$name}"
     # Those of jobs once more with PostgreSQL and S3 in place of SQLite and a folder, where both can be had.
     if [[ -n ${CHATBOT_MOTO_PYTHON:-} && -x /usr/lib/postgresql/15/bin/postgres ]]; then
       step "The service with PostgreSQL and S3"
-      CHATBOT_SERVICE_BACKENDS=cluster end_to_end 60 "/Service(Tests|Kill|End|Pause|Crowd|Storing|Webhook)${name:+.*$name}"
+      CHATBOT_SERVICE_BACKENDS=cluster end_to_end 30 "/Service(Tests|API|Kill|End|Page|Pause|Crowd|Metrics|Storing|Webhook)${name:+.*$name}"
     fi
     longest
     ;;

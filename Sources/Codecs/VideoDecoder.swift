@@ -23,8 +23,11 @@ package final class VideoDecoder {
   /// - Parameters:
   ///   - worker: that of the participant whose stream it is; nil for one of its own.
   ///   - prefersWorker: whether the worker also decodes VP8 and VP9. Where there is none, or where others need it, they are decoded in this
-  ///     process from a keyframe on.
-  package init(_ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false) throws(CodecError) {
+  ///     process from a keyframe on, if it may.
+  ///   - decodesHere: whether this process may decode in place of a worker.
+  package init(
+    _ codec: Codec, in worker: MediaWorker? = nil, prefersWorker: Bool = false, decodesHere: Bool = true
+  ) throws(CodecError) {
     self.codec = codec
     guard codec.kind == .video else {
       throw CodecError("start a decoder of video", "\(codec.properties.name) is audio")
@@ -37,8 +40,9 @@ package final class VideoDecoder {
       throw CodecError("start a decoder", "\(codec.properties.name) is not decoded")
     }
     let worker = worker ?? MediaWorker()
-    decoder = .worker(WorkerVideoDecoder(codec, mediaCodec, isReplaceable: !codec.needsWorker, in: worker))
-    if !codec.needsWorker { replaceable = worker }
+    let isReplaceable = decodesHere && !codec.needsWorker
+    decoder = .worker(WorkerVideoDecoder(codec, mediaCodec, isReplaceable: isReplaceable, in: worker))
+    if isReplaceable { replaceable = worker }
   }
 
   /// A decoder of this process.
@@ -54,6 +58,14 @@ package final class VideoDecoder {
   /// Whether frames fail up to the next keyframe, and could be decoded from there on.
   package var lacksKeyframe: Bool {
     if case .worker(let decoder) = decoder { decoder.lacksKeyframe } else { false }
+  }
+
+  /// Whether a frame may be decoded without an error although one that it refers to was refused. The decoders of VP8 and VP9 refuse such
+  /// frames themselves.
+  ///
+  /// - Parameter frame: the frame that was refused.
+  package static func hidesLoss(of frame: ByteBuffer, _ codec: Codec) -> Bool {
+    codec.properties.bitstream?.hidesLoss(of: frame) ?? false
   }
 
   /// Whether frames of a size are decoded; also true of nil, for a frame that states none.

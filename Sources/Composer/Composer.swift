@@ -40,9 +40,7 @@ package struct Composer: Sendable {
     let scanner = SoundScanner(plan, measuresLoudness: options.isLevelled) { MediaWorker(.foreground, hasTime: true) }
     var video = RenderedVideo()
     if hasVideo { video = try render(into: folder, scanner, progress) }
-    let scan = scanner.run { time in
-      progress(CompositionProgress(done: time, duration: plan.duration, stage: .scanning))
-    }
+    let scan = try settled(scanner, to: .max, progress)
     let mix = try OutputAssembly.write(
       plan: plan, options: options, output: output, parts: folder, count: video.parts, videoTrack: video.track,
       scan: scan
@@ -99,32 +97,26 @@ package struct Composer: Sendable {
       video.problems.append("The names are not drawn: \(error).")
     }
     var renderer: FrameRenderer?
-    var tiles = plan.tiles.map { _ in
-      CompositionOutcome.Tile(decodedFrames: 0, undecodedFrames: 0, crashes: 0, losses: [], problems: [])
-    }
-    /// Adds what a renderer that is not used any more has seen.
-    func add(_ seen: [CompositionOutcome.Tile]?) {
-      for (index, tile) in (seen ?? []).enumerated() { tiles[index].add(tile) }
+    var tiles = plan.tiles.map { _ in CompositionOutcome.Tile.none }
+    func add(_ notes: PartNotes) {
+      for (index, tile) in notes.tiles.enumerated() { tiles[index].add(tile) }
     }
     var kept: Int64 = 0
     for part in 0..<video.parts {
       let path = folder.part(part)
-      if PartReader.isWhole(path) {
+      if let notes = PartReader.notes(ofWhole: path).flatMap({ PartNotes($0, tiles: tiles.count) }) {
+        add(notes)
         video.resumedParts += 1
         kept += Self.partLength
         continue
       }
       let start = options.rate.firstFrame(at: Int64(part) * Self.partLength)
       let end = min(video.frames, options.rate.firstFrame(at: Int64(part + 1) * Self.partLength))
-      let scan = settled(scanner, to: Int64(part + 1) * Self.partLength, progress)
-      if renderer?.next != start {
-        add(renderer?.tiles)
-        renderer = FrameRenderer(plan, options, from: start)
-      }
+      let scan = try settled(scanner, to: Int64(part + 1) * Self.partLength) { _ in }
+      if renderer?.next != start { renderer = FrameRenderer(plan, options, from: start) }
       var tries = 0
       while let current = renderer {
         tries += 1
-        // A part that is begun again is counted once.
         let before = current.tiles
         do {
           let writer = try PartWriter(path) {
@@ -141,10 +133,12 @@ package struct Composer: Sendable {
                 done: min(plan.duration, options.rate.time(ofFrame: frame)), duration: plan.duration, stage: .rendering,
                 kept: kept))
           }
-          try writer.complete()
+          let notes = PartNotes(
+            tiles: zip(current.tiles, before).map { $0.since($1, at: options.rate.time(ofFrame: start)) })
+          try writer.complete(notes.bytes)
+          add(notes)
           break
         } catch {
-          add(before)
           renderer = nil
           if let failure = error as? ComposerFailure { throw failure }
           guard case .ended? = error as? MediaWorkerError, tries < Self.maximumTries else {
@@ -154,7 +148,6 @@ package struct Composer: Sendable {
         }
       }
     }
-    add(renderer?.tiles)
     video.tiles = tiles
     return video
   }
@@ -162,13 +155,15 @@ package struct Composer: Sendable {
   /// Decodes sound until it is known who speaks up to a time.
   private func settled(
     _ scanner: SoundScanner, to end: Int64, _ progress: (CompositionProgress) -> Void
-  ) -> SoundScan {
+  ) throws(ComposerFailure) -> SoundScan {
     while !scanner.isAtEnd {
+      if let failure = scanner.failure { throw failure }
       if scanner.time >= end {
         let found = scanner.found
         if found.settled >= end { return found }
       }
       scanner.advance()
+      progress(CompositionProgress(done: scanner.time, duration: plan.duration, stage: .scanning))
     }
     return scanner.found
   }
@@ -188,15 +183,5 @@ package struct Composer: Sendable {
     case .refused(let reason): .worker("The process that encodes refuses: \(reason).")
     case nil: .worker("Composing failed.")
     }
-  }
-}
-
-extension CompositionOutcome.Tile {
-  fileprivate mutating func add(_ other: Self) {
-    decodedFrames += other.decodedFrames
-    undecodedFrames += other.undecodedFrames
-    crashes += other.crashes
-    losses += other.losses
-    problems += other.problems.filter { !problems.contains($0) }
   }
 }

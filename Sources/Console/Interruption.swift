@@ -51,9 +51,16 @@ package struct Interruption: Sendable {
   }
 
   /// Waits for the first signal.
-  package func first() async {
-    for await _ in signals { return }
+  ///
+  /// - Returns: its number; nil if the task was cancelled.
+  @discardableResult
+  package func first() async -> Int32? {
+    for await signal in signals { return signal }
+    return nil
   }
+
+  /// The exit code of a program that ends because of a signal, as in shells: 128 plus the signal's number.
+  package static func exitCode(of signal: Int32) -> Int32 { code(of: signal) }
 
   /// Handles a signal. A second signal exits here, because the orderly end may finish before another thread runs. All
   /// functions called here are safe in a signal handler (signal-safety(7)).

@@ -79,7 +79,7 @@ package final class MediaWorker: Sendable {
   }
 
   /// Whether a process decodes from the next keyframe on, although the last one has ended.
-  var canContinue: Bool { state.withLock { $0.crashes < Self.maximumCrashes } }
+  package var canContinue: Bool { state.withLock { $0.crashes < Self.maximumCrashes } }
 
   /// The CPU time that requests have taken, without those of replaceable decoders, whose time the size of their frames limits.
   package var processorTime: Duration { .nanoseconds(spentTime.load(ordering: .relaxed)) }
@@ -343,8 +343,8 @@ package final class MediaWorker: Sendable {
   }
 
   private func unresponsive(_ state: inout State) -> MediaWorkerError {
-    let error = crashed(.silence, &state)
-    return .unavailable(error.description)
+    _ = crashed(.silence, &state)
+    return .unavailable("the process did not answer")
   }
 }
 

@@ -10,7 +10,7 @@ package enum MediaWorkerError: Error, Sendable, Hashable, CustomStringConvertibl
   package var description: String {
     switch self {
     case .unavailable(let reason): reason
-    case .ended(let reason): "the decoding process \(reason)"
+    case .ended(let reason): "the process of chatbot-media \(reason)"
     case .refused(let reason): reason
     }
   }

@@ -84,7 +84,8 @@ extension JobStore {
         return try await connection.transaction { [lease] transaction in
           if let known = try Self.conflict(with: job, in: transaction) { return known }
           let record = try Self.insert(job, lease: lease, in: transaction)
-          try transaction.notify(.jobs)
+          // A job that a node has begins there, and one that is scheduled is looked for when it is due.
+          if record.node == nil, record.state == .queued { try transaction.notify(.jobs) }
           return .created(record)
         }
       } catch let error as SQLError where error.kind == .constraint && attempt < 5 {

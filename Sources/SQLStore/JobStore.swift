@@ -37,6 +37,14 @@ package final class JobStore: Sendable {
   package static func open(
     _ settings: PostgreSQLSettings, observe: @escaping @Sendable (SQLOperation) -> Void = { _ in }
   ) async throws -> JobStore {
+    try await migrate(settings)
+    return connecting(to: settings, observe: observe)
+  }
+
+  /// Brings the schema of a database of PostgreSQL up to date. Several programs may do so at once.
+  ///
+  /// - Throws: an `SQLError`, with the kind `unreachable` if there is no connection after some seconds.
+  package static func migrate(_ settings: PostgreSQLSettings) async throws {
     // Only migrations may take minutes.
     let migrating = PostgreSQLConnection(settings.forMigrations)
     do {
@@ -46,6 +54,12 @@ package final class JobStore: Sendable {
       throw error
     }
     await migrating.close()
-    return JobStore(PostgreSQLConnection(settings, observe: observe))
+  }
+
+  /// Returns a store that connects with its first statement. Its schema must be that of this program by then: see ``migrate(_:)``.
+  package static func connecting(
+    to settings: PostgreSQLSettings, observe: @escaping @Sendable (SQLOperation) -> Void = { _ in }
+  ) -> JobStore {
+    JobStore(PostgreSQLConnection(settings, observe: observe))
   }
 }

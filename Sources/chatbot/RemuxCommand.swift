@@ -44,14 +44,7 @@ struct RemuxCommand: AsyncParsableCommand {
       console.result(report.description)
     } catch {
       console.report(error.description)
-      let status: ExitStatus =
-        switch error {
-        case .usage: .usage
-        case .input: .fileNotPlayable
-        case .output: .disk
-        case .worker: .unexpected
-        }
-      throw status.exitCode
+      throw error.status.exitCode
     }
   }
 }

@@ -13,35 +13,19 @@ import subprocess
 import sys
 import urllib.parse
 
+sys.dont_write_bytecode = True  # Nothing is written into the folder of the tests.
+from http_relay import Relay
+
 folder, bucket = sys.argv[1:3]
 here = os.path.dirname(os.path.abspath(__file__))
 moto = subprocess.Popen([sys.executable, "-u", f"{here}/moto-s3.py", "--unchecked", bucket], stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE, text=True)
 store = json.loads(moto.stdout.readline())
-host, _, port = store["endpoint"][7:].rpartition(":")
 drafts = folder.rstrip("/") + ".drafts"
 os.makedirs(folder, exist_ok=True)
 os.makedirs(drafts, exist_ok=True)
 # The parts of uploads, by upload and number.
 parts = {}
-
-
-async def read_head(reader):
-    head = b""
-    while not head.endswith(b"\r\n\r\n"):
-        line = await reader.readline()
-        if not line:
-            return None
-        head += line
-    return head
-
-
-def field(head, name):
-    for line in head.split(b"\r\n")[1:]:
-        key, _, value = line.partition(b":")
-        if key.strip().lower() == name:
-            return value.strip()
-    return None
 
 
 def write(key, content):
@@ -75,38 +59,19 @@ def carried_out(method, target, body, answer):
             pass
 
 
-async def serve(reader, writer):
-    server = None
-    try:
-        head = await read_head(reader)
-        if head is None:
-            return
-        method, target, _ = head.split(b"\r\n")[0].decode().split(" ")
-        body = await reader.readexactly(int(field(head, b"content-length") or 0))
-        answers, server = await asyncio.open_connection(host, int(port))
-        server.write(head[:-2] + b"Connection: close\r\n\r\n" + body)
-        await server.drain()
-        answer = b""
-        while True:
-            piece = await answers.read(262144)
-            if not piece:
-                break
-            answer += piece
-        if answer.split(b" ")[1:2] in ([b"200"], [b"204"]):
-            carried_out(method, target, body, answer)
-        writer.write(answer)
-        await writer.drain()
-    except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        pass
-    finally:
-        for end in [writer, server]:
-            if end is not None:
-                end.close()
+async def serve(request, writer):
+    body = await request.reader.readexactly(request.length)
+    await request.pass_on(body)
+    answer = await request.answer()
+    if answer.split(b" ")[1:2] in ([b"200"], [b"204"]):
+        carried_out(request.method, request.target, body, answer)
+    writer.write(answer)
+    await writer.drain()
 
 
 async def main():
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0, limit=1 << 20)
-    store["endpoint"] = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    relay = Relay(store["endpoint"][7:], serve)
+    store["endpoint"] = f"http://127.0.0.1:{await relay.listen()}"
     print(json.dumps(store), flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 

@@ -4,8 +4,9 @@ Usage: service-store.py PROGRAMS FOLDER kills N | outage SECONDS | away SECONDS 
 
 PROGRAMS is the folder of chatbot and chatbot-service; FOLDER is removed and made again. The interpreter is one with moto and boto3.
 
-kills: a job is recorded and stored while a proxy disturbs half of the requests and the service is killed N times, also while it stores
-the end; with each twelfth kill the process of the job is killed too, as with its machine. outage: the store is away for some seconds, then refuses; copies on the machine go after their time. away: the store is away, and comes back. full: the store is away until
+kills: jobs are recorded and stored while a proxy disturbs half of the requests, and at each of N points the service is killed, and then the
+service with the process of its job, as with a machine; further kills follow while the last job is stored. outage: the store is away for some
+seconds, then refuses; copies on the machine go after their time. away: the store is away, and comes back. full: the store is away until
 the disk of the data folder is full (a file system in memory, so it needs to be root, and holds if it is not). upload: chatbot --record --store,
 with a recorder and an upload that are killed, and a store that refuses.
 
@@ -149,9 +150,9 @@ def keys():
     return [item["Key"] for page in pages for item in page.get("Contents", [])]
 
 
-def check_store(prefix, name="recording.json"):
-    """Checks the newest description below a prefix: every object is there once, whole and unchanged."""
-    found = [key for key in keys() if key.startswith(prefix) and key.endswith("/" + name)]
+def check_store(prefix, name="recording.json", job=""):
+    """Checks the description below a prefix, or of a job: every object is there once, whole and unchanged."""
+    found = [key for key in keys() if key.startswith(prefix) and key.endswith(f"{job}/{name}")]
     expect(len(found) == 1, f"one {name}: {found}")
     if not found:
         return None
@@ -196,7 +197,7 @@ def finish(job, limit=180):
 
     state = wait("the end of the job", limit, ended)
     expect(state and state["state"] == "finished", f"the job is finished: {state}")
-    document = check_store("calls")
+    document = check_store("calls", job=job)
     expect(document and document["complete"], "the recording is complete")
     events, after = [], ""
     while True:
@@ -217,17 +218,26 @@ def kills(count):
     start_room()
     service = start_service()
     proxy.say("0.5 503 delay cutRequest cutAnswer refuse error200")
-    job = call("POST", "/v1/jobs", '{"kind": "record", "room": "100"}')["id"]
-    killed = 0
+    # The kills of the processes of each job. After a few, it is stopped and stored while the next one runs: a job whose attempts end
+    # early five times in a row gets no further one.
+    killed = {}
     for number in range(count):
-        time.sleep(pick.uniform(0.5, 2.5))
-        service.kill()
-        service.wait()
-        # Seldom: a job whose attempts end early five times in a row gets no further one, and one that the service had no time to
-        # start counts as well.
-        if number % 12 == 2:
-            killed += kill_job(job)
-        service = start_service()
+        if not killed or killed[job] == 3:
+            if killed:
+                call("POST", f"/v1/jobs/{job}/stop")
+            job = call("POST", "/v1/jobs", '{"kind": "record", "room": "100"}')["id"]
+            killed[job] = 0
+        for is_node in [False, True]:
+            if is_node:
+                wait("a process of the job", 60, lambda: process_of(job))
+            time.sleep(pick.uniform(0.3, 2.2))
+            service.kill()
+            service.wait()
+            process = process_of(job) if is_node else None
+            if process:
+                os.kill(process, signal.SIGKILL)
+                killed[job] += 1
+            service = start_service()
     wait("the last attempt", 60, lambda: call("GET", f"/v1/jobs/{job}")["state"] == "running")
     time.sleep(3)
     call("POST", f"/v1/jobs/{job}/stop")
@@ -237,27 +247,26 @@ def kills(count):
         service.wait()
         service = start_service()
     proxy.say("0")
-    document = finish(job)
-    expect(killed > 0 and document and len(document["attempts"]) > killed, f"an attempt after each of {killed} kills")
+    for job, times in killed.items():
+        document = finish(job)
+        expect(document and len(document["attempts"]) >= times, f"an attempt for each of {times} kills of {job}")
+    print("kills of the service and of the node:", 2 * count, "with processes of jobs:", sum(killed.values()), flush=True)
+    expect(sum(killed.values()) >= count * 3 // 4, "the processes of jobs are killed")
 
 
-def kill_job(job):
-    """Kills the process of the newest attempt of a job, by its journal. Returns 1, or 0 if there is none."""
+def process_of(job):
+    """Returns the process of the newest attempt of a job, by its journal; None if there is none."""
     journals = glob.glob(f"{folder}/data/jobs/{job}/*/journal.ndjson")
     if not journals:
-        return 0
+        return None
     newest = max(journals, key=lambda path: int(path.split("/")[-2].split("-")[0]))
     with open(newest) as file:
         first = file.readline()
-    process = json.loads(first).get("process") if first.endswith("\n") else None
     # One that was started too late has nothing to do, and says only that.
-    if process is None:
-        return 0
+    process = json.loads(first).get("process") if first.endswith("\n") else None
     # Only a process that holds the lock has the id.
-    if subprocess.run(["flock", "--nonblock", os.path.dirname(newest) + "/lock", "true"]).returncode:
-        os.kill(process, signal.SIGKILL)
-        return 1
-    return 0
+    is_held = subprocess.run(["flock", "--nonblock", os.path.dirname(newest) + "/lock", "true"]).returncode
+    return process if is_held else None
 
 
 def away(seconds):

@@ -2,9 +2,13 @@
 
 import argparse
 import json
+import os
+import random
 import re
+import subprocess
 import sys
 import threading
+import time
 
 import gi
 
@@ -12,6 +16,8 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstSdp", "1.0")
 gi.require_version("GstWebRTC", "1.0")
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
+
+import pattern  # noqa: E402
 
 Gst.init(None)
 loop = GLib.MainLoop()
@@ -32,6 +38,22 @@ VIDEO = {
         "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=60 bitrate=300 ! video/x-h264,profile=main",
         "rtph264pay aggregate-mode=none config-interval=-1",
     ),
+    # Two frames of three refer to a later one, and are sent after it.
+    "x264enc-reordering": (
+        "H264", 90000, 102,
+        "x264enc speed-preset=ultrafast threads=1 bframes=2 b-adapt=false rc-lookahead=4 sync-lookahead=0 key-int-max=45"
+        " bitrate=600 ! video/x-h264,profile=main",
+        "rtph264pay aggregate-mode=zero-latency config-interval=-1",
+    ),
+    "x265enc": (
+        "H265", 90000, 104,
+        "x265enc speed-preset=ultrafast key-int-max=45 bitrate=600 log-level=none"
+        " option-string=bframes=2:b-adapt=0:rc-lookahead=5:frame-threads=1:pools=1",
+        "rtph265pay aggregate-mode=zero-latency config-interval=-1",
+    ),
+    # What FFmpeg's RTP muxer writes is received from a socket.
+    "ffmpeg-av1": ("AV1", 90000, 98, None, None),
+    "ffmpeg-hevc": ("H265", 90000, 104, None, None),
 }
 AUDIO = {
     "opusenc": ("OPUS", 48000, 111, "audio/x-raw,rate=48000,channels=1 ! opusenc", "rtpopuspay"),
@@ -41,6 +63,7 @@ AUDIO = {
 DECODERS = {
     "VP8": "rtpvp8depay ! vp8dec",
     "H264": "rtph264depay ! h264parse ! openh264dec",
+    "H265": "rtph265depay",
     "OPUS": "rtpopusdepay ! opusdec",
     "PCMU": "rtppcmudepay ! mulawdec",
     "PCMA": "rtppcmadepay ! alawdec",
@@ -49,9 +72,13 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--video", choices=VIDEO, default="vp8enc", help="the element that encodes the video")
 parser.add_argument("--audio", choices=AUDIO, default="opusenc", help="the element that encodes the audio")
 parser.add_argument("--red", action="store_true", help="send audio with copies of earlier packets")
+parser.add_argument("--pattern", action="store_true", help="the video is the test pattern, with each frame's number")
+parser.add_argument("--decoding-times", action="store_true", help="timestamps are the times of decoding, which only grow")
+parser.add_argument("--ffmpeg-python", default=sys.executable, help="the interpreter whose package av sends ffmpeg-av1 or ffmpeg-hevc")
 options = parser.parse_args()
 # The payload type of RED in our offers.
 RED = 63
+WIDTH, HEIGHT, RATE = 320, 240, 15
 
 
 def description(types):
@@ -60,8 +87,14 @@ def description(types):
     parameters = ",packetization-mode=(string)1" if name == "H264" else ""
     format = f"application/x-rtp,media=video,encoding-name={name},clock-rate={clock}"
     format += f",payload={types['video']}{parameters}"
-    video = "videotestsrc is-live=true pattern=ball ! video/x-raw,width=320,height=240,framerate=15/1,format=I420"
-    video += f" ! {encoder} ! identity name=video signal-handoffs=true ! {payloader} ! {format} ! peer."
+    raw = f"video/x-raw,width={WIDTH},height={HEIGHT},framerate={RATE}/1,format=I420"
+    counted = "identity name=video signal-handoffs=true"
+    if not encoder:
+        format += f",ssrc=(uint){types['ssrc']}"
+        video = f'udpsrc name=packets address=127.0.0.1 port=0 buffer-size=1000000 caps="{format}" ! {counted} ! peer.'
+    else:
+        source = "appsrc name=painter is-live=true format=time" if options.pattern else "videotestsrc is-live=true pattern=ball"
+        video = f"{source} ! {raw} ! {encoder} ! {counted} ! {payloader} ! {format} ! peer."
     name, clock, _, encoder, payloader = AUDIO[options.audio]
     format = f"application/x-rtp,media=audio,clock-rate={clock}"
     audio = f"audiotestsrc is-live=true wave=ticks ! audioconvert ! audioresample ! {encoder}"
@@ -86,11 +119,12 @@ class Peer:
     def __init__(self):
         self.pipeline = None
         self.waiting = []
+        self.sender = None
 
     def begin(self, offer=None):
         """Creates the pipeline. An answer must use the payload types of the offer."""
         video, audio = VIDEO[options.video], AUDIO[options.audio]
-        types = {"video": video[2], "audio": audio[2], "red": RED}
+        types = {"video": video[2], "audio": audio[2], "red": RED, "ssrc": random.getrandbits(31)}
         for kind, name in (("video", video[0]), ("audio", audio[0]), ("red", "red")):
             found = re.search(rf"a=rtpmap:(\d+) {name}/", offer or "", re.IGNORECASE)
             if found:
@@ -98,12 +132,44 @@ class Peer:
         self.types = types
         self.pipeline = Gst.parse_launch(description(types))
         self.peer = self.pipeline.get_by_name("peer")
-        for kind in ("video", "audio"):
-            self.pipeline.get_by_name(kind).connect("handoff", lambda *_, kind=kind: self.count("sent", kind))
+        self.pipeline.get_by_name("audio").connect("handoff", lambda *_: self.count("sent", "audio"))
+        self.pipeline.get_by_name("video").connect("handoff", self.on_video)
         self.peer.connect("on-ice-candidate", self.on_candidate)
         self.peer.connect("pad-added", self.on_pad)
         self.peer.connect("notify::connection-state", self.on_state)
         self.pipeline.set_state(Gst.State.PLAYING)
+
+    def paint(self):
+        """Paints a frame each fifteenth of a second, at the time that its buffer states."""
+        painter = self.pipeline.get_by_name("painter")
+        first = self.pipeline.get_clock().get_time() - self.pipeline.get_base_time()
+        begun, number = time.time(), 0
+        while True:
+            when = begun + number / RATE
+            time.sleep(max(0, when - time.time()))
+            buffer = Gst.Buffer.new_wrapped(pattern.paint(number, when, WIDTH, HEIGHT))
+            buffer.pts = first + number * Gst.SECOND // RATE
+            buffer.duration = Gst.SECOND // RATE
+            if painter.emit("push-buffer", buffer) != Gst.FlowReturn.OK:
+                return
+            number += 1
+
+    def send(self):
+        """Starts FFmpeg, whose packets are received from a socket."""
+        codec = options.video.split("-")[1]
+        port = self.pipeline.get_by_name("packets").get_property("port")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ffmpeg-rtp.py")
+        arguments = ["--payload-type", self.types["video"], "--ssrc", self.types["ssrc"], "--size", WIDTH, HEIGHT, "--rate", RATE]
+        command = [options.ffmpeg_python, script, f"rtp://127.0.0.1:{port}", codec, *arguments]
+        return subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+
+    def on_video(self, _, buffer):
+        # Of packets the last one of a frame has the marker.
+        if VIDEO[options.video][3] or buffer.extract_dup(1, 1)[0] & 0x80:
+            self.count("sent", "video")
+        # The payloader takes the time of presentation. That of decoding is up to two frames before it.
+        if options.decoding_times:
+            buffer.pts = buffer.dts + 2 * Gst.SECOND // RATE
 
     @staticmethod
     def count(way, kind):
@@ -114,7 +180,15 @@ class Peer:
         write({"candidate": candidate, "index": index})
 
     def on_state(self, peer, _):
-        write({"state": peer.get_property("connection-state").value_nick})
+        state = peer.get_property("connection-state").value_nick
+        write({"state": state})
+        if state != "connected" or self.sender:
+            return
+        if not VIDEO[options.video][3]:
+            self.sender = self.send()
+        elif options.pattern:
+            self.sender = threading.Thread(target=self.paint, daemon=True)
+            self.sender.start()
 
     def on_pad(self, _, pad):
         if pad.direction != Gst.PadDirection.SRC:
@@ -218,5 +292,7 @@ peer = Peer()
 GLib.timeout_add(100, report)
 threading.Thread(target=read, args=(peer,), daemon=True).start()
 loop.run()
+if isinstance(peer.sender, subprocess.Popen):
+    peer.sender.kill()
 if peer.pipeline:
     peer.pipeline.set_state(Gst.State.NULL)

@@ -3,7 +3,8 @@ package import Media
 /// Calls by name, for tests and for programs that compose them.
 extension RecordedCall {
   package static let scenarios: [String: @Sendable (_ seconds: Double) -> RecordedCall] = [
-    "visits": { visits($0) }, "hours": { hours($0) }, "clock": { clockThatIsSet($0) }, "screen": { screen($0) },
+    "visits": { visits($0) }, "hours": { hours($0) }, "clock": { clockThatIsSet($0) },
+    "drift": { drift($0) }, "screen": { screen($0) },
     "gaps": { gaps($0) }, "changes": { changes($0) }, "hostile": { hostile($0) }, "crowd": { _ in crowd() },
     "chorus": { chorus($0) }, "bursts": { bursts($0) }, "speakers": { speakers($0) },
     "four": { cameras(4, seconds: $0) },
@@ -34,6 +35,13 @@ extension RecordedCall {
       RecordedUser("a1", name: "Alice", 0..<seconds, camera: video, pattern: 1),
       RecordedUser("b1", name: "Bob", 0.5..<seconds, camera: video, pattern: 2, shift: shift(1)),
     ])
+  }
+
+  /// Two users whose clocks differ by 80 parts in a million. In the middle there is a frame each second only.
+  package static func drift(_ seconds: Double = 600) -> RecordedCall {
+    var call = hours(seconds)
+    for (index, speed) in [1.000_04, 0.999_96].enumerated() { call.users[index].speed = speed }
+    return call
   }
 
   /// The wall clock of the recorder is set by 90 s before the second user comes.

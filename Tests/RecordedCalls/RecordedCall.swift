@@ -36,6 +36,7 @@ package struct RecordedCall: Sendable {
     configuration.session = RecordingSession(
       clock: WallClock(
         moment: Self.instant(first - 1), secondsSince1970: Double(SenderClock.beginning) / 1_000 + first - 1))
+    let unfinishedBefore = RoomRecorder.unfinished(in: folder)
     let recorder = try RoomRecorder(configuration)
     var waiting = users.sorted { $0.stay.lowerBound < $1.stay.lowerBound }
     var present: [UserInCall] = []
@@ -72,7 +73,33 @@ package struct RecordedCall: Sendable {
       time += Self.step
       await recorder.advance(now: Self.instant(time))
     }
-    await recorder.finish(now: Self.instant(time + 1).instant)
+    let end = Self.instant(time + 1).instant
+    let finishing = Task { await recorder.finish(now: end, within: .seconds(60)) }
+    // A disk that had no room for a moment is tried again after a second, and nobody else makes the time go on.
+    let last = time + 30
+    while time < last {
+      time += Self.step
+      await recorder.advance(now: Self.instant(time))
+      if recorder.status().isEmpty { break }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    _ = await finishing.value
+    let unfinished = RoomRecorder.unfinished(in: folder).filter { !unfinishedBefore.contains($0) }
+    if !unfinished.isEmpty {
+      var problems: [String] = []
+      for await problem in recorder.problems { problems.append(problem.sentence) }
+      throw Unfinished(names: unfinished, problems: problems)
+    }
+  }
+
+  /// Recordings that the disk did not accept.
+  package struct Unfinished: Error, CustomStringConvertible {
+    let names: [String]
+    let problems: [String]
+
+    package var description: String {
+      "Not finished: \(names.joined(separator: ", ")). \(problems.joined(separator: " "))"
+    }
   }
 
   private func event(_ event: UserInCall.Event, of user: ParticipantID) -> MediaEvent {

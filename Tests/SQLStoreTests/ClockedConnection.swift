@@ -1,4 +1,16 @@
 import SQLStore
+import Synchronization
+
+/// A clock of the database, which a test advances, in milliseconds since 1970.
+final class DatabaseClock: Sendable {
+  private let milliseconds: Mutex<Int64>
+
+  init(_ start: Int64 = 1_000_000) { milliseconds = Mutex(start) }
+
+  var now: Int64 { milliseconds.withLock { $0 } }
+
+  func advance(_ by: Int64) { milliseconds.withLock { $0 += by } }
+}
 
 /// A connection whose statements see a clock of the test in place of that of the database.
 final class ClockedConnection: SQLConnection {

@@ -1,21 +1,11 @@
 import JobProtocol
 import SQLStore
-import Synchronization
 import Testing
 
 @Suite("Several nodes with one database")
 struct JobStoreClusterTests {
   private let databases = TemporaryDatabases()
-  private let clock = DatabaseTime()
-
-  /// The clock of the database, which the tests advance.
-  private final class DatabaseTime: Sendable {
-    private let milliseconds = Mutex<Int64>(1_000_000)
-
-    var now: Int64 { milliseconds.withLock { $0 } }
-
-    func advance(_ by: Int64) { milliseconds.withLock { $0 += by } }
-  }
+  private let clock = DatabaseClock()
 
   private func open(_ kind: DatabaseKind) async throws -> JobStore {
     let clock = clock

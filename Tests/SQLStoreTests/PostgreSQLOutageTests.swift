@@ -339,7 +339,8 @@ struct PostgreSQLOutageTests {
     #expect(throws: SQLError.self) { _ = try PostgreSQLSettings(url: url) }
   }
 
-  @Test("Who listens hears of jobs, commands and events of others")
+  @Test(
+    "Who listens hears of jobs that wait for a node, of commands, events and deliveries of others, and of nothing else")
   func notifications() async throws {
     let server = try PostgreSQLServer.shared.get()
     let url = server.url(try server.makeDatabase())
@@ -357,18 +358,28 @@ struct PostgreSQLOutageTests {
     // What changed before is told at the start.
     #expect(try await wait { $0.count == SQLTopic.allCases.count })
     heard.withLock { $0 = [:] }
-    let job = NewJob(
-      id: .random(), project: "p", kind: "record", state: .queued, paused: "{}", request: "{}", room: "1",
+    var job = NewJob(
+      id: .random(), project: "p", kind: "record", state: .starting, paused: "{}", request: "{}", room: "1",
       server: "main")
+    // A node has this one already.
+    job.node = "a"
+    _ = try await store.submit(job)
+    (job.id, job.state, job.node) = (.random(), .queued, nil)
     _ = try await store.submit(job)
     #expect(try await wait { $0[.jobs] == 1 })
     _ = try await store.request(.stop, of: job.id, project: "p")
     #expect(try await wait { $0[.commands] == 1 })
     try await store.finish(job.id, .finished, .stopped, sentence: "It was stopped.")
     #expect(try await wait { $0[.events] == 1 })
+    job.id = .random()
+    job.webhooks = [.init(url: "https://a.example/", origin: "https://a.example", events: [.all], secret: "s")]
+    _ = try await store.submit(job)
+    try await store.finish(job.id, .finished, .stopped, sentence: "It was stopped.")
+    #expect(try await wait { $0[.deliveries] == 1 })
+    #expect(heard.withLock { $0 } == [.jobs: 2, .commands: 1, .events: 2, .deliveries: 1])
     // The connection that listens is made again.
     try server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
-    #expect(try await wait { ($0[.jobs] ?? 0) >= 2 })
+    #expect(try await wait { ($0[.jobs] ?? 0) >= 3 })
     await listening.close()
     await store.connection.close()
   }

@@ -1,6 +1,5 @@
 import JobProtocol
 import SQLStore
-import Synchronization
 import Testing
 
 /// A job that may be the cause of what happens to its nodes.
@@ -8,15 +7,7 @@ import Testing
 struct TakeoverLimitTests {
   private let databases = TemporaryDatabases()
 
-  private final class Time: Sendable {
-    private let milliseconds = Mutex<Int64>(1_000_000)
-
-    var now: Int64 { milliseconds.withLock { $0 } }
-
-    func advance(_ by: Int64) { milliseconds.withLock { $0 += by } }
-  }
-
-  private let time = Time()
+  private let time = DatabaseClock()
 
   private func open(_ kind: DatabaseKind) async throws -> JobStore {
     let time = time

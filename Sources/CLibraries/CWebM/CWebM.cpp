@@ -2,25 +2,35 @@
 
 #include <webm/webm_parser.h>
 
+#include <algorithm>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "DescriptorReader.h"
 #include "Listener.h"
 
 struct cwebm_reader {
-  cwebm_reader(int descriptor, uint64_t size) : source(descriptor, size), listener(source) {}
+  cwebm_reader(int descriptor, uint64_t size)
+      : source(descriptor, size), listener(source), parser(std::make_unique<webm::WebmParser>()) {}
 
   cwebm_event Next();
+  bool Resume();
 
   cwebm::DescriptorReader source;
   cwebm::Listener listener;
-  webm::WebmParser parser;
+  /// A new one after each seek: the state of one that failed is not known.
+  std::unique_ptr<webm::WebmParser> parser;
   /// Whether the file has ended or was rejected; then every later call returns the same event.
   bool is_over = false;
   cwebm_event last = CWEBM_EVENT_END;
   cwebm_problem problem = {CWEBM_PROBLEM_NONE, 0, 0};
 
+  /// The position from which the next cluster is searched for.
+  uint64_t searched = 0;
+
  private:
+  static bool IsCluster(const uint8_t *bytes);
   cwebm_event Finish(cwebm_event event);
   cwebm_event Fail(cwebm_problem_kind kind, int64_t detail);
 };
@@ -29,7 +39,7 @@ cwebm_event cwebm_reader::Next() {
   if (is_over) return last;
   if (listener.NextLace()) return CWEBM_EVENT_FRAME;
   while (true) {
-    const webm::Status status = parser.Feed(&listener, &source);
+    const webm::Status status = parser->Feed(&listener, &source);
     switch (status.code) {
       case cwebm::Listener::kStopped:
         return listener.event();
@@ -61,6 +71,79 @@ cwebm_event cwebm_reader::Fail(cwebm_problem_kind kind, int64_t detail) {
   return Finish(CWEBM_EVENT_PROBLEM);
 }
 
+namespace {
+
+constexpr uint8_t kClusterID[] = {0x1F, 0x43, 0xB6, 0x75};
+/// The bytes of a cluster that are looked at: its id, its size, a checksum, and the id and size of its timestamp.
+constexpr size_t kClusterStart = 4 + 8 + 6 + 1 + 8;
+constexpr size_t kSearchedPart = 256 << 10;
+constexpr uint64_t kUnknownSize = UINT64_MAX;
+
+/// Reads an EBML size and moves on to what follows it. Returns false for bytes that are none.
+bool ReadSize(const uint8_t **bytes, uint64_t *size) {
+  const uint8_t first = **bytes;
+  size_t length = 1;
+  for (uint8_t bit = 0x80; bit != 0 && !(first & bit); bit >>= 1) ++length;
+  if (length > 8) return false;
+  *size = first & (0xFF >> length);
+  bool is_unknown = *size == static_cast<uint64_t>(0xFF >> length);
+  for (size_t index = 1; index < length; ++index) {
+    *size = *size << 8 | (*bytes)[index];
+    is_unknown = is_unknown && (*bytes)[index] == 0xFF;
+  }
+  if (is_unknown) *size = kUnknownSize;
+  *bytes += length;
+  return true;
+}
+
+}  // namespace
+
+/// Returns whether bytes are the start of a cluster: its id, a size, and the timestamp. The file may end within it.
+bool cwebm_reader::IsCluster(const uint8_t *bytes) {
+  if (!std::equal(kClusterID, kClusterID + sizeof kClusterID, bytes)) return false;
+  bytes += sizeof kClusterID;
+  uint64_t size = 0;
+  if (!ReadSize(&bytes, &size)) return false;
+  // A checksum may be before the timestamp.
+  if (bytes[0] == 0xBF && bytes[1] == 0x84) bytes += 6;
+  if (*bytes++ != 0xE7) return false;
+  return ReadSize(&bytes, &size) && size <= 8;
+}
+
+/// Continues at the next cluster after the last element that began.
+bool cwebm_reader::Resume() {
+  if (!listener.has_tracks() || (is_over && last == CWEBM_EVENT_END)) return false;
+  if (is_over && last == CWEBM_EVENT_PROBLEM && problem.kind == CWEBM_PROBLEM_READING) return false;
+  searched = std::max(searched, listener.last_position() + 1);
+  std::vector<uint8_t> bytes;
+  while (searched + kClusterStart <= source.size()) {
+    const uint64_t start = searched;
+    bytes.resize(static_cast<size_t>(std::min<uint64_t>(kSearchedPart, source.size() - start)));
+    uint64_t done = 0;
+    source.Seek(start);
+    if (!source.Read(bytes.size(), bytes.data(), &done).completed_ok()) return false;
+    auto found = bytes.begin();
+    while (true) {
+      found = std::search(found, bytes.end(), kClusterID, kClusterID + sizeof kClusterID);
+      const size_t index = static_cast<size_t>(found - bytes.begin());
+      if (index + kClusterStart > bytes.size()) break;
+      if (IsCluster(bytes.data() + index)) {
+        searched = start + index + 1;
+        source.Seek(start + index);
+        listener.Restart();
+        parser = std::make_unique<webm::WebmParser>();
+        parser->DidSeek();
+        is_over = false;
+        return true;
+      }
+      ++found;
+    }
+    searched = start + bytes.size() - (kClusterStart - 1);
+    if (bytes.size() < kSearchedPart) return false;
+  }
+  return false;
+}
+
 extern "C" {
 
 cwebm_reader *cwebm_open(int descriptor, uint64_t size) {
@@ -83,6 +166,18 @@ cwebm_event cwebm_next(cwebm_reader *reader) {
     return CWEBM_EVENT_PROBLEM;
   }
 }
+
+void cwebm_refuse_unknown(cwebm_reader *reader) { reader->listener.set_refuses_unknown(true); }
+
+bool cwebm_resume(cwebm_reader *reader) {
+  try {
+    return reader->Resume();
+  } catch (...) {
+    return false;
+  }
+}
+
+uint64_t cwebm_position(const cwebm_reader *reader) { return reader->source.Position(); }
 
 void cwebm_select(cwebm_reader *reader, uint64_t track) { reader->listener.select(track); }
 

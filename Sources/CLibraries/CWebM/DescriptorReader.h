@@ -21,6 +21,10 @@ class DescriptorReader : public webm::Reader {
   webm::Status Skip(std::uint64_t count, std::uint64_t *done) override;
   std::uint64_t Position() const override { return position_; }
 
+  /// Continues at a position within the file.
+  void Seek(std::uint64_t position) { position_ = position < size_ ? position : size_; }
+  std::uint64_t size() const { return size_; }
+
   /// errno of the read that failed; 0 if none has.
   int error() const { return error_; }
 

@@ -50,6 +50,43 @@ std::uint64_t LargestSize(Id id) {
   }
 }
 
+/// Returns whether an element can follow the tracks of a file: within or after a cluster (RFC 9559, 5.1.3).
+bool CanFollowTracks(Id id) {
+  switch (id) {
+    case Id::kVoid:
+    case Id::kSeekHead:
+    case Id::kInfo:
+    case Id::kTracks:
+    case Id::kCues:
+    case Id::kChapters:
+    case Id::kTags:
+    case Id::kTimecode:
+    case Id::kPrevSize:
+    case Id::kBlock:
+    case Id::kBlockVirtual:
+    case Id::kBlockAdditions:
+    case Id::kBlockDuration:
+    case Id::kReferenceBlock:
+    case Id::kDiscardPadding:
+    case Id::kSlices:
+      return true;
+    default:
+      break;
+  }
+  switch (static_cast<std::uint32_t>(id)) {
+    case 0x1941A469:  // Attachments
+    case 0xBF:        // CRC-32
+    case 0xA7:        // Position
+    case 0x5854:      // SilentTracks
+    case 0xAF:        // EncryptedBlock
+    case 0xA4:        // CodecState
+    case 0xFA:        // ReferencePriority
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Returns whether libwebm supports an element; it skips those that it does not support.
 bool IsKnown(Id id) {
   switch (static_cast<std::uint32_t>(id)) {
@@ -87,6 +124,26 @@ Status Listener::OnElementBegin(const ElementMetadata &metadata, Action *action)
   if (metadata.id == Id::kSegment) {
     if (has_segment_) return Refuse(CWEBM_PROBLEM_SECOND_SEGMENT, 0, metadata.position);
     has_segment_ = true;
+  }
+
+  if (metadata.id == Id::kCluster || metadata.id == Id::kSimpleBlock || metadata.id == Id::kBlockGroup) {
+    last_position_ = metadata.position;
+    if (metadata.id == Id::kCluster) {
+      // libwebm would skip a cluster within another one, whose size is wrong then.
+      if (refuses_unknown_ && metadata.position < cluster_end_) {
+        --last_position_;
+        cluster_end_ = 0;
+        return Refuse(CWEBM_PROBLEM_MALFORMED, Status::kElementOverflow, metadata.position);
+      }
+      const bool is_sized = metadata.size != webm::kUnknownElementSize;
+      cluster_end_ = is_sized ? metadata.position + metadata.header_size + metadata.size : 0;
+    }
+  } else if (refuses_unknown_ && !tracks_.empty() && metadata.position >= tracks_end_ && !CanFollowTracks(metadata.id)) {
+    return Refuse(CWEBM_PROBLEM_MALFORMED, Status::kInvalidElementId, metadata.position);
+  }
+
+  if (metadata.id == Id::kTracks && metadata.size != webm::kUnknownElementSize) {
+    tracks_end_ = metadata.position + metadata.header_size + metadata.size;
   }
 
   if (metadata.size == webm::kUnknownElementSize) {
@@ -136,11 +193,7 @@ Status Listener::BeginBlock(const ElementMetadata &metadata, const webm::Block &
   const std::uint64_t header = reader_.Position() - metadata.position - metadata.header_size;
   if (header >= metadata.size) return Refuse(CWEBM_PROBLEM_MALFORMED, Status::kInvalidElementSize, metadata.position);
 
-  block_ = {};
-  block_told_ = false;
-  bytes_.clear();
-  ends_.clear();
-  lace_ = 0;
+  Reset();
   if (selected_ == 0 || block.track_number != selected_) {
     *action = Action::kSkip;
     return Completed();
@@ -188,6 +241,19 @@ Status Listener::OnBlockGroupEnd(const ElementMetadata &metadata, const webm::Bl
     block_.duration = static_cast<std::int64_t>(group.duration.value());
   }
   return Stop(CWEBM_EVENT_FRAME, &block_told_);
+}
+
+void Listener::Restart() {
+  cluster_end_ = 0;
+  Reset();
+}
+
+void Listener::Reset() {
+  block_ = {};
+  block_told_ = false;
+  bytes_.clear();
+  ends_.clear();
+  lace_ = 0;
 }
 
 bool Listener::NextLace() {

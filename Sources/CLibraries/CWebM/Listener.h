@@ -31,6 +31,14 @@ class Listener : public webm::Callback {
   /// Continues with the next frame of a laced block. Returns false if there is none.
   bool NextLace();
   void select(std::uint64_t track) { selected_ = track; }
+  /// Whether the tracks are known.
+  bool has_tracks() const { return !tracks_.empty(); }
+  /// Whether elements that libwebm does not know are refused within clusters. In what a recorder of this program wrote there are none.
+  void set_refuses_unknown(bool refuses) { refuses_unknown_ = refuses; }
+  /// The position of the last cluster or block that began.
+  std::uint64_t last_position() const { return last_position_; }
+  /// Forgets the block and the cluster that were not read to their ends.
+  void Restart();
 
   webm::Status OnElementBegin(const webm::ElementMetadata &metadata, webm::Action *action) override;
   webm::Status OnEbml(const webm::ElementMetadata &metadata, const webm::Ebml &ebml) override;
@@ -49,6 +57,7 @@ class Listener : public webm::Callback {
  private:
   webm::Status Refuse(cwebm_problem_kind kind, std::int64_t detail, std::uint64_t position);
   webm::Status BeginBlock(const webm::ElementMetadata &metadata, const webm::Block &block, webm::Action *action);
+  void Reset();
   webm::Status Stop(cwebm_event event, bool *told);
 
   const DescriptorReader &reader_;
@@ -57,12 +66,16 @@ class Listener : public webm::Callback {
 
   bool began_ = false;
   bool has_segment_ = false;
+  bool refuses_unknown_ = false;
+  std::uint64_t last_position_ = 0;
   std::vector<webm::TrackEntry> tracks_;
   std::uint64_t time_unit_ = 1000000;
   std::uint64_t selected_ = 0;
 
   bool header_told_ = false;
   std::int64_t cluster_time_ = 0;
+  std::uint64_t cluster_end_ = 0;
+  std::uint64_t tracks_end_ = 0;
   std::uint32_t blocks_in_cluster_ = 0;
 
   /// The current block: the properties that its frames share, their bytes in sequence, and the end of each frame.

@@ -212,7 +212,7 @@ public final class CallJudge {
   }
 
   /// Judges the frames that decoders keep, because others could be shown before them: no media follows.
-  package mutating func endMedia() {
+  package func endMedia() {
     for index in peers.indices { peers[index].endMedia() }
   }
 

@@ -32,7 +32,7 @@ final class H264Encoder {
     do throws(MediaWorkerError) {
       session = try MediaEncoderSession(described)
     } catch {
-      throw CodecError(action, worker: error)
+      throw CodecError(action, worker: error, process: "process that encodes")
     }
   }
 
@@ -59,7 +59,7 @@ final class H264Encoder {
         return VideoEncoder.Output(payload: Self.frame(bytes), isKeyframe: output.isKeyframe)
       }
     } catch {
-      throw CodecError(action, worker: error)
+      throw CodecError(action, worker: error, process: "process that encodes")
     }
   }
 

@@ -45,7 +45,9 @@ final class WorkerVideoDecoder {
   ) throws(CodecError) {
     decoded = nil
     guard let size = try decode(frame, time: time, wantsOutput: true) else { return }
-    try pass(size, time, each: body) { video throws(CodecError) in video.hasMore ? try self.next(isAtEnd: false) : nil }
+    try pass(size, time, each: body) { video throws(CodecError) in
+      try video.hasMore ? self.next(isAtEnd: false) : nil
+    }
   }
 
   /// Passes the images to `body` that the decoder keeps. It then starts again with a keyframe.
@@ -131,12 +133,12 @@ final class WorkerVideoDecoder {
 }
 
 extension CodecError {
-  init(_ action: String, worker error: MediaWorkerError) {
-    let isUnavailable =
-      switch error {
-      case .unavailable: true
-      case .ended, .refused: false
-      }
-    self.init(action, error.description, isUnavailable: isUnavailable)
+  /// - Parameter process: what ends where the worker does.
+  init(_ action: String, worker error: MediaWorkerError, process: String = "decoding process") {
+    switch error {
+    case .unavailable(let reason): self.init(action, reason, isUnavailable: true)
+    case .ended(let reason): self.init(action, "the \(process) \(reason)")
+    case .refused(let reason): self.init(action, reason)
+    }
   }
 }

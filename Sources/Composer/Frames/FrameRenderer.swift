@@ -25,7 +25,8 @@ final class FrameRenderer {
     self.options = options
     next = frame
     let keepsDecoding = plan.tiles.count <= Self.maximumDecoding
-    streams = plan.tiles.map { StreamFrames($0, keepsDecoding: keepsDecoding) }
+    let start = frame == 0 ? Int64.min : options.rate.time(ofFrame: frame)
+    streams = plan.tiles.map { StreamFrames($0, keepsDecoding: keepsDecoding, countsFrom: start) }
     canvas = Canvas(options.size)
     painter = TilePainter(canvas: canvas, fit: options.fit, text: try? TextDrawer())
   }
@@ -47,6 +48,7 @@ final class FrameRenderer {
     while next < end {
       let time = options.rate.time(ofFrame: next)
       paint(cursor.placements(at: next), at: time, isSpeaking: speech.speaking(at: next))
+      if let failure = streams.lazy.compactMap(\.failure).first { throw failure }
       for packet in try encoder.encode(frame: next, { self.canvas.copy(into: $0) }) { try write(packet) }
       next += 1
       progress(next)

@@ -17,7 +17,7 @@ final class StreamFrames {
   private(set) var decodedFrames = 0
   /// Frames that could not be decoded.
   private(set) var undecodedFrames = 0
-  /// Times of which frames could not be decoded, in order; at most ``maximumLosses``.
+  /// Times of which frames could not be decoded, in order; at most ``PictureLoss/maximumCount``.
   private(set) var losses: [PictureLoss] = []
   /// Files that could not be read, or not to their end, a sentence each.
   private(set) var problems: [String] = []
@@ -79,6 +79,15 @@ final class StreamFrames {
   private var lastShown = Int64.min
   private var earlierCrashes = 0
   private var loss: PictureLoss?
+  /// Whether frames up to the next keyframe may refer to one that could not be decoded. They would be decoded without an error, to pictures
+  /// that nobody sent.
+  private var dependsOnLoss = false
+  /// Why nothing can be decoded, whatever the frames are: then nothing is composed.
+  private(set) var failure: ComposerFailure?
+  /// The time of the frame that was taken last, or of the start of its recording.
+  private var lastTaken = Int64.min
+  /// Frames of before are counted by the part of the output that they belong to.
+  private let countsFrom: Int64
 
   /// The maximum size of the frames that are kept.
   private static let maximumPending = 512 << 10
@@ -86,13 +95,16 @@ final class StreamFrames {
   private static let patience = 2 * Int64(MediaTimebase.rate)
   /// A recording that fails in more places than this is given up.
   private static let maximumFailures = 20
-  static let maximumLosses = 1_000
+  private static let maximumLosses = PictureLoss.maximumCount
   /// Up to how many keyframes before the last one are tried where nothing can be decoded from that one on.
   private static let maximumKeyframes = 8
 
-  /// - Parameter keepsDecoding: whether frames since a keyframe that is long ago are decoded while the tile is not shown.
-  init(_ tile: PlannedTile, keepsDecoding: Bool) {
+  /// - Parameters:
+  ///   - keepsDecoding: whether frames since a keyframe that is long ago are decoded while the tile is not shown.
+  ///   - countsFrom: frames of before are decoded where later ones need them, and are not counted.
+  init(_ tile: PlannedTile, keepsDecoding: Bool, countsFrom: Int64) {
     self.keepsDecoding = keepsDecoding
+    self.countsFrom = countsFrom
     recordings = tile.hasVideo ? tile.recordings.sorted { $0.range.lowerBound < $1.range.lowerBound } : []
     pauses = tile.spans.filter { $0.state == .nameTile(.recordingPaused) }.map { ($0.start, $0.end) }[...]
   }
@@ -158,9 +170,11 @@ final class StreamFrames {
     forget()
     close()
     coming = nil
-    let track = RecordedTrack.opening(.video, of: recording.recording, problems: &problems)
+    let track = RecordedTrack.opening(
+      .video, of: recording.recording, takesWhatIsLeft: true, problems: &problems)
     current = Opened(recording: recording, track: track, schedule: DecodingSchedule(track))
     mustReadAgain = false
+    lastTaken = recording.range.lowerBound
   }
 
   private func read() -> (due: Int64, frame: RecordedFrame)? {
@@ -179,6 +193,10 @@ final class StreamFrames {
   }
 
   private func take(_ due: Due, isShown: Bool) {
+    if due.frame.content.followsDamage {
+      add(PictureLoss(start: lastTaken, end: max(lastTaken, due.time), cause: .damagedFile))
+    }
+    lastTaken = due.time
     if due.frame.content.isKeyframe {
       let index = (current?.read ?? 1) - 1
       coming = ComingKeyframe(index: index, shown: due.shown, pending: pending.count)
@@ -272,17 +290,24 @@ final class StreamFrames {
   }
 
   private func decode(_ due: Due) {
+    if due.frame.content.isKeyframe { dependsOnLoss = false }
+    if dependsOnLoss {
+      if due.time >= countsFrom { undecodedFrames += 1 }
+      return
+    }
     let crashes = allCrashes
-    do {
+    do throws(CodecError) {
       let decoder = try decoder(for: due.frame.codec)
-      decodedFrames += 1
+      if due.time >= countsFrom { decodedFrames += 1 }
       note(due.frame.content.orientation, from: due.shown)
       try decoder.decode(due.frame.content.payload, time: due.shown) { show($0, at: $1) }
       endLoss(at: due.time)
     } catch {
-      undecodedFrames += 1
-      if loss == nil { loss = PictureLoss(start: due.time, end: nil, isCrash: false) }
-      if allCrashes > crashes { loss?.isCrash = true }
+      if due.time >= countsFrom { undecodedFrames += 1 }
+      dependsOnLoss = VideoDecoder.hidesLoss(of: due.frame.content.payload, due.frame.codec)
+      if let reason = DecodingFailure.reason(error, in: worker, isCrash: allCrashes > crashes) { failure = reason }
+      if loss == nil { loss = PictureLoss(start: due.time, end: nil, cause: .undecodable) }
+      if allCrashes > crashes { loss?.cause = .decoderCrashed }
     }
   }
 
@@ -321,14 +346,18 @@ final class StreamFrames {
   private func endLoss(at time: Int64?) {
     guard var ended = loss.take() else { return }
     ended.end = time
-    if losses.count < Self.maximumLosses { losses.append(ended) }
+    add(ended)
+  }
+
+  private func add(_ loss: PictureLoss) {
+    if losses.count < Self.maximumLosses { losses.append(loss) }
   }
 
   private func decoder(for codec: Codec) throws(CodecError) -> VideoDecoder {
     if let decoder, decoder.codec == codec { return decoder }
     let worker = worker ?? MediaWorker(.foreground, hasTime: true)
     self.worker = worker
-    let made = try VideoDecoder(codec, in: worker, prefersWorker: true)
+    let made = try VideoDecoder(codec, in: worker, prefersWorker: true, decodesHere: false)
     decoder = made
     return made
   }
@@ -350,14 +379,4 @@ final class StreamFrames {
 
   /// What was lost so far, the last one also if it lasts.
   var allLosses: [PictureLoss] { losses + [loss].compactMap(\.self) }
-}
-
-/// A time of which frames of a tile could not be decoded, in units of `MediaTimebase.rate` from the composition's zero.
-package struct PictureLoss: Sendable, Hashable {
-  /// The time of the first frame that could not be decoded.
-  package var start: Int64
-  /// The time of the next frame that was decoded; nil if there is none.
-  package var end: Int64?
-  /// Whether the process that decodes ended.
-  package var isCrash: Bool
 }

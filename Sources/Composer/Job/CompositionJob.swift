@@ -11,23 +11,18 @@ package struct CompositionJob: Sendable {
   /// With the paths of the output and the report of this call.
   package let options: CompositionOptions
 
-  /// Finds the calls that the options want, and plans each.
+  /// Plans the composition of a call.
   ///
-  /// - Throws: why nothing is composed: there is no recording, there are several calls, options do not fit the call.
-  package static func all(for options: CompositionOptions) throws(CompositionError) -> [CompositionJob] {
-    let list = try CallList(searching: options.inputs, isPartial: options.isPartial)
-    var jobs: [CompositionJob] = []
-    for call in try list.selected(by: options) {
-      var own = options
-      if options.calls == .all {
-        own.output = numbered(options.output, call.number)
-        own.report = options.report.map { numbered($0, call.number) }
-      }
-      let plan = try CompositionPlan(of: call, options: own, problems: list.problems)
-      if let problem = options.layout.problem(for: plan.layoutTiles) { throw .usage(problem) }
-      jobs.append(CompositionJob(call: call, plan: plan, options: own))
+  /// - Parameter problems: what is known to be missing already, a sentence each.
+  /// - Throws: why the call is not composed.
+  init(_ call: FoundCall, for options: CompositionOptions, problems: [String]) throws(CompositionError) {
+    var own = options
+    if options.calls == .all {
+      own.output = Self.numbered(options.output, call.number)
+      own.report = options.report.map { Self.numbered($0, call.number) }
     }
-    return jobs
+    plan = try CompositionPlan(of: call, options: own, problems: problems)
+    (self.call, self.options) = (call, own)
   }
 
   /// Adds the number of a call to the name of a file: `meeting.mp4` becomes `meeting-2.mp4`.

@@ -29,8 +29,7 @@ extension CompositionOutcome {
   package func report(of job: CompositionJob) -> CompositionReport {
     let losses = tiles.enumerated().flatMap { index, tile in
       tile.losses.map {
-        CompositionReport.Loss(
-          tile: index, start: $0.start, end: $0.end, cause: $0.isCrash ? .decoderCrashed : .undecodable)
+        CompositionReport.Loss(tile: index, start: $0.start, end: $0.end, cause: $0.cause)
       }
     }
     var report = CompositionReport(job.plan, job.options, scan: scan, mix: mix, losses: losses)

@@ -44,6 +44,7 @@ enum OutputAssembly {
         chapters: options.hasChapters ? OutputChapters.all(of: plan.chapters, duration: plan.duration) : [])
       let writer = try ContainerWriter(descriptor: file.descriptor, settings)
       try writer.write(sources) { progress(Int64($0 * Double(MediaTimebase.rate))) }
+      if let failure = mixer?.failure { throw failure }
       try file.complete()
       return mixer?.report
     } catch {

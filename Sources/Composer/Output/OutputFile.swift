@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import MediaWorker
 
@@ -17,15 +18,38 @@ final class OutputFile {
     self.overwrites = overwrites
     guard overwrites || access(path, F_OK) != 0 else { throw Self.existing(path) }
     self.temporary = temporary ?? "\(path).\(getpid()).part"
-    if temporary != nil { unlink(self.temporary) }
+    if temporary != nil { unlink(self.temporary) } else { Self.removeLeftovers(of: path) }
     descriptor = open(self.temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
     guard descriptor >= 0 else { throw .output("“\(path)” cannot be written: \(Self.reason(errno)).") }
+    // The lock says that somebody writes it. A file system without locks has leftovers.
+    flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
   deinit {
     guard descriptor >= 0 else { return }
     close(descriptor)
     if !isComplete { unlink(temporary) }
+  }
+
+  /// Removes the unfinished files of this name that processes have left that were killed.
+  private static func removeLeftovers(of path: String) {
+    let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = end.map { String(path[...$0]) } ?? ""
+    let start = Array(path[(end.map { path.utf8.index(after: $0) } ?? path.startIndex)...].utf8) + Array(".".utf8)
+    let suffix = Array(".part".utf8)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+    for name in names {
+      let bytes = Array(name.utf8)
+      let number = bytes.dropFirst(start.count).dropLast(suffix.count)
+      guard bytes.starts(with: start), bytes.reversed().starts(with: suffix.reversed()), !number.isEmpty,
+        number.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+      else { continue }
+      let file = open(folder + name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard file >= 0 else { continue }
+      // Who writes it has locked it.
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink(folder + name) }
+      close(file)
+    }
   }
 
   /// Gives it its name.

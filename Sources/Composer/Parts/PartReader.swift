@@ -9,6 +9,8 @@ final class PartReader {
   private var position = 0
   private var count: UInt64 = 0
   private(set) var isAtEnd = false
+  /// What happened while the part was made; known at the end.
+  private(set) var notes: [UInt8] = []
 
   private static let readBytes = 1 << 20
 
@@ -32,19 +34,19 @@ final class PartReader {
     guard let prefix = take(PartFormat.prefixBytes) else { throw damaged }
     let length = UInt32(truncatingIfNeeded: PartFormat.number(prefix.prefix(4)))
     let checksum = UInt32(truncatingIfNeeded: PartFormat.number(prefix.dropFirst(4)))
-    let isEnd = PartFormat.isEnd(length)
-    let size = isEnd ? 8 : Int(length)
-    guard size <= MediaLimits.packetBytes + PartFormat.headerBytes, let body = take(size),
-      PartFormat.checksum(body) == checksum
+    guard length <= UInt32(PartFormat.maximumBytes), let body = take(Int(length)),
+      PartFormat.checksum(body) == checksum, let record = PartFormat.record(body)
     else { throw damaged }
-    if isEnd {
-      guard PartFormat.number(body) == count else { throw damaged }
+    switch record {
+    case .packet(let packet):
+      count += 1
+      return packet
+    case .end(let written, let notes):
+      guard written == count else { throw damaged }
+      self.notes = Array(notes)
       isAtEnd = true
       return nil
     }
-    guard let packet = PartFormat.packet(body) else { throw damaged }
-    count += 1
-    return packet
   }
 
   private var damaged: ComposerFailure {
@@ -71,14 +73,14 @@ final class PartReader {
     return buffer[position..<position + wanted]
   }
 
-  /// Whether a part is there and whole.
-  static func isWhole(_ path: String) -> Bool {
-    guard let reader = PartReader(path) else { return false }
+  /// Returns what happened while a part was made; nil unless the part is there and whole.
+  static func notes(ofWhole path: String) -> [UInt8]? {
+    guard let reader = PartReader(path) else { return nil }
     do throws(ComposerFailure) {
       while try reader.next() != nil {}
-      return true
+      return reader.notes
     } catch {
-      return false
+      return nil
     }
   }
 }

@@ -2,7 +2,7 @@ internal import CChecksums
 internal import Glibc
 internal import MediaMessages
 
-/// Writes the encoded frames of one part of a composition: each packet with a checksum, and their number at the end.
+/// Writes the encoded frames of one part of a composition: each packet with a checksum, and at the end their number and what happened.
 ///
 /// The file has its name only when it is complete and on the disk.
 final class PartWriter {
@@ -38,8 +38,9 @@ final class PartWriter {
     if buffer.count >= Self.bufferBytes { try flush() }
   }
 
-  func complete() throws(ComposerFailure) {
-    buffer += PartFormat.end(count: count)
+  /// - Parameter notes: what happened while the part was made; it is kept with it.
+  func complete(_ notes: [UInt8] = []) throws(ComposerFailure) {
+    buffer += PartFormat.end(count: count, notes)
     try flush()
     try FullDisk.waiting("“\(temporary)” cannot be written", whileFull) { fsync(descriptor) }
     guard rename(temporary, path) == 0 else {
@@ -64,31 +65,43 @@ final class PartWriter {
 
 /// The format of a part: a start, records, an end. Only the version that wrote it reads it.
 enum PartFormat {
-  static let start = Array("chatbot part 1\n\0".utf8)
+  static let start = Array("chatbot part 2\n\0".utf8)
   /// Length and checksum.
   static let prefixBytes = 8
-  /// Presentation time, decoding time, duration, flags.
-  static let headerBytes = 25
-  private static let endLength = UInt32.max
+  /// Kind, presentation time, decoding time, duration, flags.
+  static let headerBytes = 26
+  /// The kind, and the number of packets.
+  private static let endBytes = 9
+  /// The maximum length of a record. The end has up to 1,000 losses of 200 tiles.
+  static let maximumBytes = max(MediaLimits.packetBytes + headerBytes, 64 << 20)
+
+  /// A record of a part.
+  enum Record {
+    case packet(EncodedPacket)
+    case end(count: UInt64, notes: ArraySlice<UInt8>)
+  }
 
   static func record(_ packet: EncodedPacket) -> [UInt8] {
-    var body: [UInt8] = []
+    var body: [UInt8] = [0]
     body.reserveCapacity(headerBytes + packet.bytes.count)
     for time in [packet.pts, packet.dts, packet.duration] { append(UInt64(bitPattern: time), to: &body) }
     body.append(packet.isKeyframe ? 1 : 0)
     body += packet.bytes
-    return prefix(UInt32(body.count), body) + body
+    return prefix(body) + body
   }
 
-  static func end(count: UInt64) -> [UInt8] {
-    var body: [UInt8] = []
+  static func end(count: UInt64, _ notes: [UInt8]) -> [UInt8] {
+    var body: [UInt8] = [1]
     append(count, to: &body)
-    return prefix(endLength, body) + body
+    body += notes.prefix(maximumBytes - endBytes)
+    return prefix(body) + body
   }
 
-  private static func prefix(_ length: UInt32, _ body: [UInt8]) -> [UInt8] {
+  private static func prefix(_ body: [UInt8]) -> [UInt8] {
     let checksum = checksum(body[...])
-    return [length, checksum].flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) } }
+    return [UInt32(body.count), checksum].flatMap { value in
+      (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+    }
   }
 
   static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
@@ -99,14 +112,19 @@ enum PartFormat {
     for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
   }
 
-  static func isEnd(_ length: UInt32) -> Bool { length == endLength }
-
-  static func packet(_ body: ArraySlice<UInt8>) -> EncodedPacket? {
-    guard body.count >= headerBytes else { return nil }
-    func time(_ index: Int) -> Int64 { Int64(bitPattern: number(body.dropFirst(8 * index).prefix(8))) }
-    return EncodedPacket(
-      pts: time(0), dts: time(1), duration: time(2), isKeyframe: body[body.startIndex + 24] & 1 == 1,
-      bytes: Array(body.dropFirst(headerBytes)))
+  /// Nil for a body that is none.
+  static func record(_ body: ArraySlice<UInt8>) -> Record? {
+    guard let kind = body.first else { return nil }
+    let content = body.dropFirst()
+    if kind == 1 {
+      return body.count < endBytes ? nil : .end(count: number(content.prefix(8)), notes: content.dropFirst(8))
+    }
+    guard kind == 0, body.count >= headerBytes else { return nil }
+    func time(_ index: Int) -> Int64 { Int64(bitPattern: number(content.dropFirst(8 * index).prefix(8))) }
+    return .packet(
+      EncodedPacket(
+        pts: time(0), dts: time(1), duration: time(2), isKeyframe: content[content.startIndex + 24] & 1 == 1,
+        bytes: Array(body.dropFirst(headerBytes))))
   }
 
   /// A number whose lowest byte is first.

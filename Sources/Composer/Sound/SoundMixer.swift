@@ -23,6 +23,8 @@ package final class SoundMixer {
     length = max(0, SoundClock.sample(at: plan.duration))
   }
 
+  /// Why nothing can be decoded; nil if that is not so.
+  package var failure: ComposerFailure? { sounds.lazy.compactMap(\.failure).first }
   /// How much has been returned, in units of `MediaTimebase.rate`.
   package var time: Int64 { SoundClock.time(ofSample: returned) }
 

@@ -26,8 +26,9 @@ final class SoundReader {
   /// A run that follows the one that was returned last.
   private var waiting: SoundRun?
   private var hasEnded = false
-  /// Whether there was no decoder for a packet.
-  private var isUnavailable = false
+  /// Why nothing can be decoded, whatever the packets are: then nothing is composed.
+  private(set) var failure: ComposerFailure?
+  private var decodingWorker: MediaWorker?
   /// The manifest or the first file, for sentences.
   private let name: String
 
@@ -51,7 +52,7 @@ final class SoundReader {
     let recorded = recording.recording
     name = RecordedName.shown(recorded.manifest?.path ?? recorded.files.first?.path ?? "")
     var problems: [String] = []
-    let opened = RecordedTrack.opening(.audio, of: recorded, problems: &problems)
+    let opened = RecordedTrack.opening(.audio, of: recorded, takesWhatIsLeft: true, problems: &problems)
     track = RecordedTrackReader(opened, isForListening: true)
     isGapListFull = opened.gaps.count >= Self.listedGaps
     self.problems = problems
@@ -148,7 +149,8 @@ final class SoundReader {
   /// call.
   private func prepareDecoder(for codec: Codec) {
     if decoder?.codec != codec {
-      decoder = try? AudioDecoder(codec, in: codec.needsWorker ? worker() : nil, isPrecise: true)
+      decodingWorker = codec.needsWorker ? worker() : nil
+      decoder = try? AudioDecoder(codec, in: decodingWorker, isPrecise: true)
     } else if decoder?.delay == 0 {
       return
     }
@@ -160,15 +162,13 @@ final class SoundReader {
       undecodedPackets += 1
       return nil
     }
+    let crashes = decodingWorker?.crashes ?? 0
     do throws(CodecError) {
       return placement.place(try decoder.decode(frame.content.payload).samples, at: start)
     } catch {
       undecodedPackets += 1
-      // A damaged packet is only counted. That there is no decoder concerns all of them.
-      if error.isUnavailable, !isUnavailable {
-        isUnavailable = true
-        problems.append("Sound of “\(name)” is missing, since it cannot be decoded: \(error.reason).")
-      }
+      let isCrash = (decodingWorker?.crashes ?? 0) > crashes
+      if let reason = DecodingFailure.reason(error, in: decodingWorker, isCrash: isCrash) { failure = reason }
       return nil
     }
   }

@@ -29,6 +29,8 @@ package final class SoundScanner {
     length = max(0, SoundClock.sample(at: plan.duration))
   }
 
+  /// Why nothing can be decoded; nil if that is not so.
+  package var failure: ComposerFailure? { sounds.lazy.compactMap(\.failure).first }
   /// Whether all sound has been decoded.
   package var isAtEnd: Bool { position >= length }
   /// How far the sound has been decoded, in units of `MediaTimebase.rate`.

@@ -23,6 +23,8 @@ final class SoundSource {
   }
 
   var undecodedPackets: Int { closed.undecodedPackets + (reader?.undecodedPackets ?? 0) }
+  /// Why nothing can be decoded; nil if that is not so.
+  private(set) var failure: ComposerFailure?
   var problems: [String] { closed.problems + (reader?.problems ?? []) }
 
   /// Calls `use` with each piece of sound that overlaps a range, in order. The ranges of the calls ascend.
@@ -40,6 +42,7 @@ final class SoundSource {
       if let run { return run.start < end ? run : nil }
       if let reader {
         run = reader.next()
+        failure = failure ?? reader.failure
         if run == nil { close(reader) }
       } else {
         guard nextRecording < recordings.count,

@@ -20,6 +20,7 @@ final class UserSound {
   }
 
   var undecodedPackets: Int { sources.reduce(0) { $0 + $1.undecodedPackets } }
+  var failure: ComposerFailure? { sources.lazy.compactMap(\.failure).first }
   var problems: [String] { sources.flatMap(\.problems) }
 
   /// Calls `use` with the sound of a range, two channels interleaved, and the parts in which each stream has sound, unless none has.
@@ -56,7 +57,18 @@ final class UserSound {
 
 extension UserSound {
   /// Returns the sound of each user of a plan, in its order.
+  ///
+  /// - Parameter worker: makes a worker. Users share them, because only a part of all processes is for sound.
   static func all(of plan: CompositionPlan, worker: @escaping () -> MediaWorker) -> [UserSound] {
-    plan.users.indices.map { user in UserSound(plan.sounds.filter { $0.user == user }, worker: worker) }
+    var shared: [Int: MediaWorker] = [:]
+    return plan.users.indices.map { user in
+      UserSound(plan.sounds.filter { $0.user == user }) {
+        let made = shared[user % maximumWorkers] ?? worker()
+        shared[user % maximumWorkers] = made
+        return made
+      }
+    }
   }
+
+  private static var maximumWorkers: Int { 16 }
 }

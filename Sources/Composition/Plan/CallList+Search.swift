@@ -103,7 +103,8 @@ extension CallList {
 extension CallList {
   /// Returns the calls that the options want.
   ///
-  /// - Throws: a list of the calls if there are several and none is chosen, and how to repair recordings that are not finished.
+  /// - Throws: a list of the calls if there are several and none is chosen, and how to repair recordings of a chosen one that are not
+  ///   finished.
   package func selected(by options: CompositionOptions) throws(CompositionError) -> [FoundCall] {
     var chosen = calls
     switch options.calls {
@@ -119,15 +120,8 @@ extension CallList {
         throw .input("There are \(calls.count) calls. --call N composes one of them, --all each of them.\n\(text)")
       }
     }
-    let unfinished = chosen.flatMap(\.unfinished)
-    if !unfinished.isEmpty, !options.isPartial {
-      let names = unfinished.prefix(10).map { RecordedName.shown($0) }
-      let commands = names.map { "  chatbot repair \($0)" } + (unfinished.count > 10 ? ["  …"] : [])
-      throw .input(
-        "\(unfinished.count == 1 ? "A recording is" : "\(unfinished.count) recordings are") not finished: still being recorded, or "
-          + "the recorder was killed. --partial composes what there is. If the recorder was killed, this completes the "
-          + "files:\n" + commands.joined(separator: "\n"))
-    }
+    // Of all calls, each is refused alone.
+    if options.calls != .all { for call in chosen { try call.checkFinished(options) } }
     return chosen
   }
 
@@ -139,5 +133,18 @@ extension CallList {
       return "  \(call.number)  room \(call.room)  \(RecordedClock.text(call.start))  "
         + "\(ShownTime.text(call.duration))  \(users)\(note)"
     }.joined(separator: "\n")
+  }
+}
+
+extension FoundCall {
+  /// - Throws: how to repair recordings that are not finished, unless the options want what there is of them.
+  package func checkFinished(_ options: CompositionOptions) throws(CompositionError) {
+    if unfinished.isEmpty || options.isPartial { return }
+    let names = unfinished.prefix(10).map { RecordedName.shown($0) }
+    let commands = names.map { "  chatbot repair \($0)" } + (unfinished.count > 10 ? ["  …"] : [])
+    throw .input(
+      "\(unfinished.count == 1 ? "A recording is" : "\(unfinished.count) recordings are") not finished: still being recorded, or "
+        + "the recorder was killed. --partial composes what there is. If the recorder was killed, this completes the "
+        + "files:\n" + commands.joined(separator: "\n"))
   }
 }

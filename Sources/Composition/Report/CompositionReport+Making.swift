@@ -78,17 +78,26 @@ extension CompositionReport {
     let planned =
       plan.tiles.flatMap { tile in tile.recordings.map { (tile.user, tile.stream, $0) } }
       + plan.sounds.flatMap { sound in sound.recordings.map { (sound.user, sound.stream, $0) } }
+    let videos = Set(plan.tiles.flatMap(\.recordings).map { path(of: $0) })
+    let audios = Set(plan.sounds.flatMap(\.recordings).map { path(of: $0) })
     for (user, stream, recording) in planned {
-      let path = recording.recording.manifest?.path ?? recording.recording.files.first?.path ?? ""
-      guard known.insert(UntrustedText(path)).inserted else { continue }
+      let path = path(of: recording)
+      guard known.insert(path).inserted else { continue }
+      let hasBoth = videos.contains(path) && audios.contains(path)
       recordings.append(
         Recording(
-          manifest: path, user: user, stream: stream, offset: seconds(recording.offset),
-          alignment: recording.alignment.source, error: recording.alignment.error.map(seconds)))
+          manifest: path.string, user: user, stream: stream, offset: seconds(recording.offset),
+          alignment: recording.alignment.source, error: recording.alignment.error.map(seconds),
+          internalError: hasBoth && recording.alignment.internalError > 0
+            ? seconds(recording.alignment.internalError) : nil))
     }
     return recordings.enumerated().sorted { one, other in
       (one.element.user, one.element.offset, one.offset) < (other.element.user, other.element.offset, other.offset)
     }.map(\.element)
+  }
+
+  private static func path(of recording: PlannedRecording) -> UntrustedText {
+    UntrustedText(recording.recording.manifest?.path ?? recording.recording.files.first?.path ?? "")
   }
 
   static func seconds(_ units: Int64) -> Double {

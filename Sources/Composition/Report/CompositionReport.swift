@@ -22,7 +22,7 @@ package struct CompositionReport: Sendable, Hashable, Codable {
   package var chapters: [Chapter]
   /// How many messages of chat there are.
   package var messages: Int
-  /// Video that could not be decoded.
+  /// Video that could not be read or decoded.
   package var losses: [Loss]
   /// What is missing or odd, a sentence each.
   package var problems: [String]
@@ -99,6 +99,8 @@ package struct CompositionReport: Sendable, Hashable, Codable {
     package var alignment: RecordingAlignment.Source
     /// The largest error of that; nil where it is not known.
     package var error: Double?
+    /// The largest error of its audio against its video; nil where it has one of them only, and where there is none.
+    package var internalError: Double?
   }
 
   package struct Change: Sendable, Hashable, Codable {
@@ -137,7 +139,7 @@ package struct CompositionReport: Sendable, Hashable, Codable {
     package var title: String
   }
 
-  /// Frames of a tile that are missing because they could not be decoded.
+  /// Frames of a tile that are missing because they could not be read or decoded.
   package struct Loss: Sendable, Hashable, Codable {
     package var tile: Int
     package var start: Double
@@ -148,6 +150,8 @@ package struct CompositionReport: Sendable, Hashable, Codable {
     package enum Cause: String, Sendable, Hashable, Codable {
       case undecodable
       case decoderCrashed
+      /// The file could not be read there.
+      case damagedFile
     }
 
     /// - Parameters:

@@ -21,6 +21,9 @@ protocol ContainerReader: AnyObject {
   /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { get }
 
+  /// The parts of the file that could not be read and were left out so far, in order.
+  var damages: [FileDamage] { get }
+
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause; nil if nothing does.
   var obstacle: String? { get }
 
@@ -32,6 +35,23 @@ extension ContainerReader {
   /// Frames are sent as they are, and receivers do not turn them.
   var obstacle: String? { orientation == .upright ? nil : "it is shown \(orientation)" }
   var orientation: VideoOrientation { .upright }
+  var damages: [FileDamage] { [] }
+}
+
+/// A part of a file that could not be read and was left out.
+package struct FileDamage: Sendable, Hashable {
+  /// The part in bytes from the start of the file.
+  package var range: Range<UInt64>
+  /// What is wrong at its start.
+  package var reason: MediaFile.ReadError
+
+  /// A file with more damages is given up.
+  static let maximumCount = 100
+
+  /// For example `at byte 4096 an element's id is malformed, and 20480 bytes are left out`.
+  package var description: String {
+    "\(reason), and \(range.count) \(range.count == 1 ? "byte is" : "bytes are") left out"
+  }
 }
 
 /// How exact the frame times of a container are.

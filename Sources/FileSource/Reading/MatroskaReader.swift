@@ -4,6 +4,9 @@ import NIOCore
 
 /// Reads one track of a WebM or Matroska file with libwebm, with bounded memory: a 64 KiB buffer, one block, the tracks' headers.
 ///
+/// With `continuesAfterDamage`, it goes on with the next cluster after what cannot be read. The frame before is left out then, because its end
+/// may be what is damaged.
+///
 /// Sizes may be unknown (a live recording's segment and clusters), Duration and Cues may be missing or wrong. A file
 /// that ends in the middle of an element is played up to the last whole frame. Left out on purpose: laced video frames,
 /// compressed and encrypted tracks, a second segment after the first.
@@ -15,19 +18,28 @@ final class MatroskaReader: ContainerReader {
   private var codecDelay: UInt64 = 0
   /// Converts the frames of the selected track; nil if they need no conversion.
   private var framing: (any VideoFraming)?
+  private(set) var damages: [FileDamage] = []
+  private let continuesAfterDamage: Bool
+  /// The last frame, which is returned when what follows it could be read.
+  private var waiting: ContainerFrame?
   /// How the frames of the selected track are turned before they are shown.
   private(set) var orientation = VideoOrientation.upright
 
   /// Reads up to the first cluster.
-  init(_ file: OpenFile) throws(MediaFile.ReadError) {
+  init(_ file: OpenFile, continuesAfterDamage: Bool = false) throws(MediaFile.ReadError) {
     guard let handle = cwebm_open(file.descriptor, file.size) else {
       throw .unsupported("there is no memory left to read it")
     }
     self.handle = handle
     self.file = file
+    self.continuesAfterDamage = continuesAfterDamage
+    if continuesAfterDamage { cwebm_refuse_unknown(handle) }
     switch cwebm_next(handle) {
     case CWEBM_EVENT_TRUNCATED: isTruncated = true
-    case CWEBM_EVENT_PROBLEM: throw problem()
+    case CWEBM_EVENT_PROBLEM:
+      // The first cluster may be what is damaged.
+      guard continuesAfterDamage, cwebm_resume(handle) else { throw problem() }
+      add(problem())
     default: break
     }
   }
@@ -58,6 +70,37 @@ final class MatroskaReader: ContainerReader {
   }
 
   func next() throws(MediaFile.ReadError) -> ContainerFrame? {
+    guard continuesAfterDamage else { return try nextStored() }
+    while true {
+      let next: ContainerFrame?
+      do throws(MediaFile.ReadError) {
+        next = try nextStored()
+        if next == nil, isTruncated, cwebm_resume(handle) {
+          isTruncated = false
+          add(.damaged(position: waiting?.position ?? 0, "an element is longer than its parent"))
+          continue
+        }
+      } catch {
+        if damages.last?.range.upperBound == file.size { return nil }
+        let isLast = damages.count >= FileDamage.maximumCount || !cwebm_resume(handle)
+        add(error, isLast: isLast)
+        if isLast { return nil }
+        continue
+      }
+      let frame = waiting
+      waiting = next
+      if next == nil || frame != nil { return frame }
+    }
+  }
+
+  /// Notes damage from the last frame on, which is left out.
+  private func add(_ reason: MediaFile.ReadError, isLast: Bool = false) {
+    let end = isLast ? file.size : cwebm_position(handle)
+    damages.append(FileDamage(range: min(waiting?.position ?? end, end)..<end, reason: reason))
+    waiting = nil
+  }
+
+  private func nextStored() throws(MediaFile.ReadError) -> ContainerFrame? {
     while true {
       switch cwebm_next(handle) {
       case CWEBM_EVENT_HEADER:

@@ -6,8 +6,8 @@ import NIOCore
 /// Reads an Ogg file with one Opus stream (RFC 7845); libogg splits it into pages and packets.
 ///
 /// Times are computed from the granule positions, so gaps are kept. A file that ends in the middle of a page is played
-/// up to the last whole page. Left out on purpose: multiplexed and chained streams, and damaged pages. All three are
-/// refused.
+/// up to the last whole page. Left out on purpose: multiplexed and chained streams. They are refused, and so are damaged pages unless
+/// `continuesAfterDamage` says that reading goes on with the next whole page.
 final class OggReader: ContainerReader {
   static let codec = Codec.opus
 
@@ -21,7 +21,10 @@ final class OggReader: ContainerReader {
   /// The bytes of a packet that no page has completed yet.
   private var unfinishedBytes = 0
   private(set) var head: OpusHead?
+  private var hasHeaders = false
   private(set) var isTruncated = false
+  private(set) var damages: [FileDamage] = []
+  private let continuesAfterDamage: Bool
 
   private var waiting: [ContainerFrame] = []
   private var nextWaiting = 0
@@ -36,8 +39,9 @@ final class OggReader: ContainerReader {
   private static let latestGranule: Int64 = 1 << 53
 
   /// Reads the two header packets.
-  init(_ file: OpenFile) throws(MediaFile.ReadError) {
+  init(_ file: OpenFile, continuesAfterDamage: Bool = false) throws(MediaFile.ReadError) {
     self.file = file
+    self.continuesAfterDamage = continuesAfterDamage
     sync.initialize(to: ogg_sync_state())
     stream.initialize(to: ogg_stream_state())
     ogg_sync_init(sync)
@@ -53,14 +57,35 @@ final class OggReader: ContainerReader {
 
   func next() throws(MediaFile.ReadError) -> ContainerFrame? {
     while nextWaiting == waiting.count {
-      let position = pagePosition
       guard var page = try nextPage() else { return nil }
-      try take(&page, at: position)
-      waiting = try frames(of: page, at: position)
+      let size = UInt64(page.header_len + page.body_len)
+      let position = pagePosition - min(size, pagePosition)
       nextWaiting = 0
+      do throws(MediaFile.ReadError) {
+        try take(&page, at: position)
+        waiting = try frames(of: page, at: position)
+      } catch {
+        waiting = []
+        try skip(position..<pagePosition, error)
+      }
     }
     defer { nextWaiting += 1 }
     return waiting[nextWaiting]
+  }
+
+  /// Notes a part of the file that cannot be read, or ends reading.
+  private func skip(_ range: Range<UInt64>, _ reason: MediaFile.ReadError) throws(MediaFile.ReadError) {
+    // Without its header, nothing of the file is known.
+    guard continuesAfterDamage, hasHeaders else { throw reason }
+    // The rest of a packet that the part began is left out with it.
+    ogg_stream_reset(stream)
+    unfinishedBytes = 0
+    if let last = damages.last, last.range.upperBound == range.lowerBound {
+      damages[damages.count - 1].range = last.range.lowerBound..<range.upperBound
+      return
+    }
+    guard damages.count < FileDamage.maximumCount else { throw reason }
+    damages.append(FileDamage(range: range, reason: reason))
   }
 
   // MARK: Headers
@@ -91,6 +116,7 @@ final class OggReader: ContainerReader {
       guard try nextPacket(at: position) == nil else {
         throw .damaged(position: position, "audio begins on the page of OpusTags")
       }
+      hasHeaders = true
       return
     }
   }
@@ -125,7 +151,12 @@ final class OggReader: ContainerReader {
         return page
       }
       if size < 0 {
-        throw .damaged(position: pagePosition, "\(-size) bytes are not a whole Ogg page, or its checksum is wrong")
+        let reason = MediaFile.ReadError.damaged(
+          position: pagePosition, "\(-size) bytes are not a whole Ogg page, or its checksum is wrong")
+        let end = pagePosition + UInt64(-size)
+        try skip(pagePosition..<end, reason)
+        pagePosition = end
+        continue
       }
       guard let target = ogg_sync_buffer(sync, Self.readSize) else {
         throw .unsupported("there is no memory left to read it")
@@ -164,7 +195,10 @@ final class OggReader: ContainerReader {
     switch ogg_stream_packetout(stream, &packet) {
     case 0: return nil
     case 1: return ByteBuffer(bytes: UnsafeRawBufferPointer(start: packet.packet, count: packet.bytes))
-    default: throw .damaged(position: position, "an Ogg page is missing")
+    default:
+      // The pages before it were damaged.
+      if !damages.isEmpty { return try nextPacket(at: position) }
+      throw .damaged(position: position, "an Ogg page is missing")
     }
   }
 

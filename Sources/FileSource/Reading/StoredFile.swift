@@ -16,7 +16,10 @@ package struct StoredFile: Sendable {
   package let period: Int64
   /// The first frame's time in the container, in units.
   package let origin: Int64
+  /// What could not be read and is left out; empty unless the file was opened for reading after damage.
+  package let damages: [FileDamage]
   private let file: OpenFile
+  private let continuesAfterDamage: Bool
 
   /// Opens a file and reads it through.
   ///
@@ -25,14 +28,18 @@ package struct StoredFile: Sendable {
   ///   - kinds: the kinds of tracks that are wanted.
   ///   - maximumGap: the longest time between two frames, in units of `MediaTimebase.rate`. An hour is plausible for a file that is
   ///     played; a recording of a call may have a camera that was off for longer.
+  ///   - continuesAfterDamage: whether what follows damaged bytes is read as well, video from the next keyframe on. Otherwise a
+  ///     damaged file is refused.
   package init(
     opening path: String, accepting codecs: Set<Codec>, kinds: Set<MediaKind> = Set(MediaKind.allCases),
-    maximumGap: Int64 = 3_600 * Int64(MediaTimebase.rate)
+    maximumGap: Int64 = 3_600 * Int64(MediaTimebase.rate), continuesAfterDamage: Bool = false
   ) throws(MediaFile.ReadError) {
     let file = try OpenFile(path)
     guard file.size > 0 else { throw .empty }
     let format = try FormatDetector.format(file.beginning(FormatDetector.length))
-    var survey = StoredFileScan(file: file, format: format, codecs: codecs, kinds: kinds, maximumGap: maximumGap)
+    var survey = StoredFileScan(
+      file: file, format: format, codecs: codecs, kinds: kinds, maximumGap: maximumGap,
+      continuesAfterDamage: continuesAfterDamage)
     tracks = try survey.run()
     guard let origin = tracks.map(\.start).min() else { throw .noMedia }
     self.path = path
@@ -40,6 +47,8 @@ package struct StoredFile: Sendable {
     self.file = file
     self.origin = origin
     notes = survey.notes
+    damages = survey.damages
+    self.continuesAfterDamage = continuesAfterDamage
     period = Self.period(of: tracks.map { $0.start..<$0.end })
   }
 
@@ -69,7 +78,9 @@ package struct StoredFile: Sendable {
   /// Returns a reader of one of the tracks, at its start.
   package func reader(of track: StoredTrack) throws(MediaFile.ReadError) -> TrackReader {
     try TrackReader(
-      TrackReader.Source(file: file, format: format, codec: track.codec, number: track.number), origin: origin)
+      TrackReader.Source(
+        file: file, format: format, codec: track.codec, number: track.number,
+        continuesAfterDamage: continuesAfterDamage), origin: origin)
   }
 
   /// Tracks that begin within this interval are taken to begin together, apart from an encoder's delay: 50 ms, in

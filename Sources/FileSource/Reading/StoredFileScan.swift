@@ -12,9 +12,17 @@ struct StoredFileScan {
   let kinds: Set<MediaKind>
   /// The longest time between two frames.
   let maximumGap: Int64
+  /// Whether what follows damage is read.
+  let continuesAfterDamage: Bool
   private(set) var notes: [String] = []
+  /// What could not be read of any of the tracks.
+  private(set) var damages: [FileDamage] = []
 
-  init(file: OpenFile, format: MediaFile.Format, codecs: Set<Codec>, kinds: Set<MediaKind>, maximumGap: Int64) {
+  init(
+    file: OpenFile, format: MediaFile.Format, codecs: Set<Codec>, kinds: Set<MediaKind>, maximumGap: Int64,
+    continuesAfterDamage: Bool
+  ) {
+    self.continuesAfterDamage = continuesAfterDamage
     self.kinds = kinds
     self.maximumGap = maximumGap
     self.file = file
@@ -68,7 +76,7 @@ struct StoredFileScan {
   }
 
   private mutating func webM() throws(MediaFile.ReadError) -> [StoredTrack] {
-    let all = try MatroskaReader(file).tracks
+    let all = try MatroskaReader(file, continuesAfterDamage: continuesAfterDamage).tracks
     let chosen = try [choose(.video, of: all), choose(.audio, of: all)].compactMap(\.self)
     guard !chosen.isEmpty else { throw .noTrack(found: all.map(\.codecName)) }
     for track in chosen { try track.refuseWhatCannotBePlayed() }
@@ -87,7 +95,7 @@ struct StoredFileScan {
   }
 
   private mutating func ogg() throws(MediaFile.ReadError) -> [StoredTrack] {
-    let head = try OggReader(file).head
+    let head = try OggReader(file, continuesAfterDamage: continuesAfterDamage).head
     let traits = Traits(channels: head?.channels ?? 1, preSkip: head?.preSkip ?? 0)
     return try [survey(OggReader.codec, number: 0, traits)].compactMap(\.self)
   }
@@ -118,8 +126,11 @@ struct StoredFileScan {
   private mutating func survey(
     _ codec: Codec, number: UInt64, _ traits: Traits
   ) throws(MediaFile.ReadError) -> StoredTrack? {
-    let reader = try TrackReader(TrackReader.Source(file: file, format: format, codec: codec, number: number))
+    let reader = try TrackReader(
+      TrackReader.Source(
+        file: file, format: format, codec: codec, number: number, continuesAfterDamage: continuesAfterDamage))
     let survey = try TrackScan.run(reader, of: codec, maximumGap: maximumGap)
+    if reader.damages.count > damages.count { damages = reader.damages }
     let name = codec.kind == .video ? "video" : "audio"
     if reader.isTruncated, !notes.contains(Self.cutOff) { notes.append(Self.cutOff) }
     guard let start = survey.start else {
@@ -135,10 +146,10 @@ struct StoredFileScan {
         "The times of \(reader.framesMoved) of \(survey.frames) video frames are before that of the previous one; they are "
           + "shown directly after it.")
     }
-    guard isReordered || reader.framesMoved <= survey.frames / 2 else {
+    guard isReordered || continuesAfterDamage || reader.framesMoved <= survey.frames / 2 else {
       throw .unsupported("the times of \(reader.framesMoved) of its \(survey.frames) video frames go back")
     }
-    guard reader.skippedFrames <= survey.frames else {
+    guard continuesAfterDamage || reader.skippedFrames <= survey.frames else {
       throw .unsupported(
         "\(reader.skippedFrames) of its \(reader.skippedFrames + survey.frames) \(name) frames cannot be played")
     }

@@ -13,6 +13,8 @@ package final class TrackReader {
     var codec: Codec
     /// WebM's track number.
     var number: UInt64
+    /// Whether what follows damage is read.
+    var continuesAfterDamage = false
   }
 
   private let source: Source
@@ -25,6 +27,9 @@ package final class TrackReader {
   private var videoTimeline: VideoTimeline
   private let timing: ContainerTiming
   private var hasKeyframe = false
+  /// How many damages there were before the frame that was read last, and whether no frame has been returned since then.
+  private var knownDamages = 0
+  private var followsDamage = false
 
   /// The number of frames skipped so far in this round.
   private(set) var skippedFrames = 0
@@ -52,6 +57,9 @@ package final class TrackReader {
   /// Whether the file ended in the middle of an element.
   var isTruncated: Bool { container.isTruncated }
 
+  /// The parts of the file that could not be read and were left out so far.
+  var damages: [FileDamage] { container.damages }
+
   /// What the container says, as far as it was read, that keeps video from being sent as stored, as a clause.
   var obstacle: String? { container.obstacle }
 
@@ -66,6 +74,7 @@ package final class TrackReader {
     videoTimeline = VideoTimeline(timing: timing, mayReorder: source.codec.canReorderFrames)
     lastFrame = LastFrameEnd(length: Self.usualInterval)
     hasKeyframe = false
+    (knownDamages, followsDamage) = (0, false)
     skippedFrames = 0
     end = 0
     lastStart = nil
@@ -79,7 +88,11 @@ package final class TrackReader {
         case .video: try videoFrame(frame)
         case .audio: packet(frame, source.codec)
         }
-      if let placed { return placed }
+      if var placed {
+        placed.followsDamage = followsDamage
+        followsDamage = false
+        return placed
+      }
       skippedFrames += 1
     }
     return nil
@@ -90,6 +103,10 @@ package final class TrackReader {
   private func nextStored() throws(MediaFile.ReadError) -> ContainerFrame? {
     if let part = parts.popFirst() { return part }
     guard var frame = try container.next() else { return nil }
+    if damages.count > knownDamages {
+      // What follows may depend on what is missing.
+      (knownDamages, hasKeyframe, followsDamage) = (damages.count, false, true)
+    }
     guard source.codec.waveFormatTag != nil, frame.payload.readableBytes > Self.partLength else {
       return frame
     }
@@ -104,14 +121,16 @@ package final class TrackReader {
   private static func open(_ source: Source) throws(MediaFile.ReadError) -> (any ContainerReader, ContainerTiming) {
     switch source.format {
     case .ogg:
-      return (try OggReader(source.file), ContainerTiming(rounding: 0))
+      return (
+        try OggReader(source.file, continuesAfterDamage: source.continuesAfterDamage), ContainerTiming(rounding: 0)
+      )
     case .ivf:
       let reader = try IVFReader(source.file)
       return (reader, reader.timing)
     case .mp4:
       return (try WorkerReader(source.file, track: source.number), ContainerTiming(rounding: 1))
     case .webM:
-      let reader = try MatroskaReader(source.file)
+      let reader = try MatroskaReader(source.file, continuesAfterDamage: source.continuesAfterDamage)
       guard let track = reader.tracks.first(where: { $0.number == source.number }) else { throw .changed }
       reader.select(track)
       return (reader, reader.timing(of: track))
@@ -180,6 +199,8 @@ package struct FileFrame: Sendable, Hashable {
   package var size: VideoSize?
   /// Whether it is shown before an earlier frame, so that its time goes back.
   package var isReordered: Bool
+  /// Whether a part of the file before it could not be read.
+  package var followsDamage = false
 
   package init(
     kind: MediaKind, time: Int64, payload: ByteBuffer, header: FrameHeader = .unreadable, isKeyframe: Bool,

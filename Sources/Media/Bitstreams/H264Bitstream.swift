@@ -32,6 +32,11 @@ package enum H264Bitstream: VideoBitstream {
     AVCDecoderConfiguration(keyframe: keyframe)?.parameters.reorderedFrames
   }
 
+  package static func hidesLoss(of frame: ByteBuffer) -> Bool {
+    // What cannot be parsed may have been a reference.
+    (try? H264FrameHeader(parsing: frame))?.isReference ?? true
+  }
+
   package static var needsCodecPrivate: Bool { true }
 
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? {

@@ -38,6 +38,8 @@ package enum H265Bitstream: VideoBitstream {
     HEVCDecoderConfiguration(keyframe: keyframe)?.parameters.reorderedFrames
   }
 
+  package static func hidesLoss(of frame: ByteBuffer) -> Bool { true }
+
   package static var needsCodecPrivate: Bool { true }
 
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? {

@@ -30,6 +30,9 @@ package protocol VideoBitstream: Sendable {
   /// keyframe; nil if they do not tell it.
   static func reorderedFrames(keyframe: ByteBuffer) -> Int?
 
+  /// Whether a frame may be decoded without an error although this one, to which it refers, was refused.
+  static func hidesLoss(of frame: ByteBuffer) -> Bool
+
   /// Whether a track in a file needs private data, without which its frames cannot be read.
   static var needsCodecPrivate: Bool { get }
 
@@ -51,6 +54,7 @@ extension VideoBitstream {
   package static func codecString(of keyframe: ByteBuffer, size: VideoSize?) -> String? { profile(of: keyframe) }
   package static func codecPrivate(of keyframe: ByteBuffer, maximumLength: Int) -> ByteBuffer? { nil }
   package static func reorderedFrames(keyframe: ByteBuffer) -> Int? { 0 }
+  package static func hidesLoss(of frame: ByteBuffer) -> Bool { false }
   package static var needsCodecPrivate: Bool { false }
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? { nil }
 }

@@ -16,7 +16,8 @@ extension JobStore {
   /// Which jobs a node may begin: `$1` is its name, `$2` whether it may take those whose lease has ended.
   private static let claimable = """
     ended_at IS NULL AND stop_reason IS NULL AND state IN ('scheduled', 'queued', 'starting', 'running') AND (
-      (node IS NULL AND (state <> 'scheduled' OR COALESCE(start_at, 0) <= now_ms()))
+      (node IS NULL AND (state <> 'scheduled' OR COALESCE(start_at, 0) <= now_ms())
+        AND (state <> 'queued' OR COALESCE(queue_until, now_ms() + 1) > now_ms()))
       OR (node <> $1 AND lease_until < now_ms() AND $2 = 1)
       OR (node <> $1 AND handover_at IS NOT NULL))
     """
@@ -25,11 +26,13 @@ extension JobStore {
     ended_at IS NULL AND node <> $1 AND lease_until < now_ms() AND $2 = 1
       AND (state IN ('stopping', 'storing') OR stop_reason IS NOT NULL)
     """
-  /// How long after the end of its wait a job ends: each node has looked at it then.
+  /// How long after the end of its wait a scheduled job ends: each node has looked at it then since it became due. One that is queued
+  /// had that time before.
   private static let queueGrace: Int64 = 5_000
   private static let tired = """
     ended_at IS NULL AND node IS NULL AND state IN ('scheduled', 'queued') AND stop_reason IS NULL
-      AND COALESCE(start_at, 0) <= now_ms() AND queue_until < now_ms() - \(queueGrace)
+      AND COALESCE(start_at, 0) <= now_ms()
+      AND (queue_until < now_ms() - \(queueGrace) OR (state = 'queued' AND queue_until <= now_ms()))
     """
   /// Which attempts of a node are of jobs that it does not have.
   private static let unstored = """

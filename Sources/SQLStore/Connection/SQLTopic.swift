@@ -1,9 +1,11 @@
 /// What a transaction has changed that others wait for.
 package enum SQLTopic: String, Sendable, Hashable, CaseIterable {
-  /// Jobs were submitted, or may be claimed.
+  /// Jobs were submitted that any node may claim.
   case jobs
   case commands
   case events
+  /// Receivers get events.
+  case deliveries
 
   /// The channel of the notifications, whose text is the name of the topic.
   static let channel = "chatbot"

@@ -128,9 +128,11 @@ extension SQLTransaction {
   func insertDeliveries(of event: EventRecord, attempt: Int64) throws {
     let webhooks = try execute(
       "SELECT number, events FROM webhooks WHERE job = $1 AND disabled_at IS NULL ORDER BY number", [event.job.value])
+    var isDelivered = false
     for webhook in webhooks {
       let patterns = EventPattern.patterns(in: try webhook.text("events"))
       guard patterns.contains(where: { $0.matches(event.type) }) else { continue }
+      isDelivered = true
       // While one before it waits for its next try, there is nothing to do: so the newer one is not looked at until then.
       try execute(
         """
@@ -146,5 +148,7 @@ extension SQLTransaction {
           .integer(event.time + DeliveryRecord.lifetime),
         ])
     }
+    // Most events have no receiver, and wake nobody.
+    if isDelivered { try notify(.deliveries) }
   }
 }

@@ -8,6 +8,8 @@ package struct NodePresence: Sendable, Hashable {
     package var renewEach = Duration.seconds(10)
     /// How often the node looks for jobs and commands.
     package var lookEach = Duration.seconds(2)
+    /// How long after a look the next one comes at least, whatever was announced meanwhile.
+    package var looksApart = Duration.milliseconds(500)
     /// How often it tries to reach a database that it could not reach.
     package var tryEach = Duration.seconds(2)
 
@@ -27,6 +29,7 @@ package struct NodePresence: Sendable, Hashable {
   private var lastReached: MonotonicInstant
   private var nextRenewal: MonotonicInstant
   private var nextLook: MonotonicInstant
+  private var lastLook: MonotonicInstant?
 
   package init(limits: Limits = Limits(), at now: MonotonicInstant) {
     self.limits = limits
@@ -49,12 +52,15 @@ package struct NodePresence: Sendable, Hashable {
     if !isCutOff, now >= nextLook {
       duties.append(.look)
       nextLook = now + limits.lookEach
+      lastLook = now
     }
     return duties
   }
 
-  /// Looks again at once: there may be more, or somebody said that there is something.
-  package mutating func lookSoon(at now: MonotonicInstant) { nextLook = min(nextLook, now) }
+  /// Somebody said that there is something. Many nodes hear of it, and none looks more often than twice a second therefore.
+  package mutating func lookSoon(at now: MonotonicInstant) {
+    nextLook = min(nextLook, max(now, lastLook.map { $0 + limits.looksApart } ?? now))
+  }
 
   /// The database has answered.
   package mutating func reached(at now: MonotonicInstant) {

@@ -62,9 +62,6 @@ package struct ServiceProgram: Sendable {
         ], logger: logger))
     let running = Task { try await server.run() }
     let supervisor = parts.supervisor
-    let housekeeping = Task { await keepHouse(parts) }
-    let localFiles = Task { await keepLocalFiles(parts) }
-    let webhooks = Task { await parts.webhooks.run() }
     let listening = Task { [logger] in
       var isEnding = false
       for await signal in signals {
@@ -82,17 +79,13 @@ package struct ServiceProgram: Sendable {
         }
       }
     }
-    defer {
-      listening.cancel()
-      housekeeping.cancel()
-      localFiles.cancel()
-      webhooks.cancel()
-    }
+    defer { listening.cancel() }
     do {
-      try await supervisor.start()
-      try await Self.wait(for: running, after: supervisor)
-      webhooks.cancel()
-      await parts.webhooks.end(within: Self.webhookTime)
+      if try await begin(parts) {
+        try await work(parts) { try await Self.wait(for: running, after: supervisor) }
+      } else {
+        try await Self.wait(for: running, after: supervisor)
+      }
     } catch {
       running.cancel()
       throw Failure(description: "The service failed: \("\(error)".printable(utf8Bytes: 500))")
@@ -100,6 +93,38 @@ package struct ServiceProgram: Sendable {
     await parts.spool.end()
     await parts.opened.close()
     logger.notice("The service has ended")
+  }
+
+  /// How long the service waits before it tries to reach its database again.
+  private static let databaseInterval = Duration.seconds(1)
+
+  /// Takes over what an earlier service left, once the database can be reached: processes of jobs run meanwhile, and the API says that
+  /// nothing is accepted.
+  ///
+  /// - Returns: false if the service was ended before.
+  private func begin(_ parts: Parts) async throws -> Bool {
+    while await !parts.supervisor.isDetached {
+      do {
+        if let database = parts.database { try await JobStore.migrate(database) }
+        try await parts.supervisor.start()
+        return true
+      } catch let error as SQLError where error.kind == .unreachable && parts.database != nil {
+        await parts.supervisor.report(error)
+        try? await ServiceTimer.sleep(for: Self.databaseInterval)
+      }
+    }
+    return false
+  }
+
+  /// Does beside the jobs what is due, until `body` ends.
+  private func work(_ parts: Parts, until body: () async throws -> Void) async throws {
+    let tasks = [
+      Task { await keepHouse(parts) }, Task { await keepLocalFiles(parts) }, Task { await parts.webhooks.run() },
+    ]
+    defer { for task in tasks { task.cancel() } }
+    try await body()
+    tasks.last?.cancel()
+    await parts.webhooks.end(within: Self.webhookTime)
   }
 
   /// Tests the store at the start and while it refuses something, stores what jobs have left, and keeps the copies of stored files
@@ -196,6 +221,8 @@ extension ServiceProgram {
   /// What the service consists of.
   private struct Parts: Sendable {
     let folder: DataFolder
+    /// PostgreSQL, whose schema is brought up to date when the service begins; nil: SQLite, which is up to date.
+    let database: PostgreSQLSettings?
     let store: JobStore
     let opened: OpenedStore
     let storer: Storer
@@ -212,7 +239,8 @@ extension ServiceProgram {
         let data = folder.path
         let metrics = ServiceMetrics()
         self.metrics = metrics
-        store = try await Self.store(configuration, data) { metrics.note($0) }
+        database = try Self.database(configuration)
+        store = try await Self.store(database, data) { metrics.note($0) }
         opened = try await Self.open(configuration, data, store, metrics, logger)
         let objects = opened.objects
         let secrets = try SecretBox.load(configuration.secretKeyFile ?? "\(data)/secret.key")
@@ -267,16 +295,19 @@ extension ServiceProgram {
       try apiServer(onRunning)
     }
 
-    private static func store(
-      _ configuration: ServiceConfiguration, _ data: String, observe: @escaping @Sendable (SQLOperation) -> Void
-    ) async throws -> JobStore {
-      guard let database = configuration.database else {
-        return try await JobStore.open("\(data)/service.db", observe: observe)
+    private static func database(_ configuration: ServiceConfiguration) throws -> PostgreSQLSettings? {
+      try configuration.database.map { database in
+        try PostgreSQLSettings(
+          url: database.url, passwordFile: database.passwordFile, connections: database.connections,
+          listens: database.listens)
       }
-      let settings = try PostgreSQLSettings(
-        url: database.url, passwordFile: database.passwordFile, connections: database.connections,
-        listens: database.listens)
-      return try await JobStore.open(settings, observe: observe)
+    }
+
+    private static func store(
+      _ database: PostgreSQLSettings?, _ data: String, observe: @escaping @Sendable (SQLOperation) -> Void
+    ) async throws -> JobStore {
+      if let database { return JobStore.connecting(to: database, observe: observe) }
+      return try await JobStore.open("\(data)/service.db", observe: observe)
     }
 
     private static func open(

@@ -33,7 +33,8 @@ extension JobSupervisor {
     guard let node else { return }
     guard try await store.join(newNode(node)) else { throw NameTaken(name: node.name) }
     presence = NodePresence(limits: node.presence, at: .now)
-    guard isShared else { return }
+    guard isShared, !isListening else { return }
+    isListening = true
     store.connection.changes { [weak self] topic in
       guard topic != .events, let self else { return }
       Task { await self.lookSoon() }

@@ -53,6 +53,8 @@ package actor JobSupervisor {
   var presence: NodePresence
   var nodeClock = NodeClock()
   var isInNodeTurn = false
+  /// Whether it hears of what others change.
+  var isListening = false
   var isClaiming = false
   /// Why this node could not claim more the last time.
   var shortage: CapacityShortage?
@@ -120,7 +122,7 @@ package actor JobSupervisor {
 
   // MARK: The life of the service
 
-  /// Takes over what an earlier service left, and begins.
+  /// Takes over what an earlier service left, and begins. A call that throws can be repeated.
   package func start() async throws {
     guard !isStarted else { return }
     try await joinNodes()

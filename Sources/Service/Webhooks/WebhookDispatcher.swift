@@ -13,9 +13,9 @@ package actor WebhookDispatcher {
     package var ofOneClaim = 16
     /// How long a delivery is claimed: more than a try takes.
     package var claim = Duration.seconds(30)
-    /// How often the outbox is looked at while nothing happens, and how long after a look at least.
+    /// How often the outbox is looked at while nothing happens, and how long after a look at least: each node hears of each delivery.
     package var interval = Duration.seconds(1)
-    package var pause = Duration.milliseconds(50)
+    package var pause = Duration.milliseconds(250)
 
     package init() {}
   }
@@ -58,8 +58,8 @@ package actor WebhookDispatcher {
   /// Sends until the task is cancelled.
   package func run() async {
     let (news, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    // That PostgreSQL announces new events only shortens the wait.
-    store.connection.changes { if $0 == .events { continuation.yield() } }
+    // That PostgreSQL announces deliveries only shortens the wait.
+    store.connection.changes { if $0 == .deliveries { continuation.yield() } }
     let interval = store.connection.dialect == .postgreSQL ? limits.interval * 2 : limits.interval
     let timer = Task {
       while !Task.isCancelled {

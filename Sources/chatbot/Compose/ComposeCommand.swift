@@ -1,4 +1,5 @@
 import ArgumentParser
+import Composer
 import Composition
 import Console
 
@@ -126,7 +127,13 @@ struct ComposeCommand: AsyncParsableCommand {
     let console = Console(isQuiet: quiet)
     try await UsageErrors.reported(for: Self.self, on: console) {
       let composing = Composing(options: try Composing.options(arguments), console: console)
-      if dryRun { try composing.printPlan() } else { try await composing.run() }
+      if dryRun { return try composing.printPlan() }
+      do {
+        try await composing.run()
+      } catch let interruption as CompositionInterruption {
+        console.report("\(interruption)")
+        throw ExitCode(Interruption.exitCode(of: interruption.signal))
+      }
     }
   }
 

@@ -26,44 +26,83 @@ struct Composing {
 
   /// Prints the plan of each call.
   func printPlan() throws {
-    for job in try Self.failing({ try CompositionJob.all(for: options) }) {
+    let found = try Self.failing { try CompositionJobs(for: options, checksOutput: false) }
+    for problem in found.problems { console.say(problem) }
+    for job in found.jobs {
       console.result(job.plan.text(job.options), isWanted: true)
-      for problem in job.plan.problems { console.say(problem) }
+      for problem in found.problems(of: job) { console.say(problem) }
       try write(CompositionReport(job.plan, job.options), to: job.options.report)
     }
+    try end(found.refused)
   }
 
   /// Composes each call on a thread of its own.
   func run() async throws {
     LowPriority.enter()
-    let jobs = try Self.failing { try CompositionJob.all(for: options) }
-    for job in jobs { try Self.failing { try job.checkOutput() } }
-    for job in jobs {
-      if let report = job.options.report { try Self.check(report) }
-      for problem in job.plan.problems { console.say(problem) }
+    let found = try Self.failing { try CompositionJobs(for: options, checksOutput: true) }
+    for job in found.jobs { if let report = job.options.report { try Self.check(report) } }
+    for problem in found.problems { console.say(problem) }
+    var refused = found.refused
+    let interruption = Interruption()
+    interruption.beginOrderly()
+    let (events, input) = AsyncStream.makeStream(of: Event.self)
+    let watch = Task { if let signal = await interruption.first() { input.yield(.signal(signal)) } }
+    defer { watch.cancel() }
+    var iterator = events.makeAsyncIterator()
+    for job in found.jobs {
+      for problem in found.problems(of: job) { console.say(problem) }
       let begun = ContinuousClock.now
-      let outcome = try await compose(job)
-      for problem in outcome.problems(of: job.plan) { console.say(problem) }
-      try write(outcome.report(of: job), to: job.options.report)
-      console.result(outcome.text(of: job, after: ContinuousClock.now - begun))
+      do {
+        begin(job, input)
+        let outcome = try await end(of: job, &iterator)
+        for problem in outcome.problems(of: job.plan) { console.say(problem) }
+        try write(outcome.report(of: job), to: job.options.report)
+        console.result(outcome.text(of: job, after: ContinuousClock.now - begun))
+      } catch let failure as ComposerFailure where options.calls == .all && failure.concernsOneCall {
+        refused.append(.init(call: job.call.number, failure))
+      } catch {
+        try Self.failing { throw error }
+      }
     }
+    try end(refused)
   }
 
-  private func compose(_ job: CompositionJob) async throws -> CompositionOutcome {
+  /// Says which of several calls were not composed. The exit code is that of the first one.
+  private func end(_ refused: [CompositionJobs.Refusal]) throws {
+    for refusal in refused { console.report("\(refusal)") }
+    if let first = refused.first { throw first.failure.status.exitCode }
+  }
+
+  /// What a composition waits for.
+  private enum Event {
+    case end(Result<CompositionOutcome, ComposerFailure>)
+    case signal(Int32)
+  }
+
+  private func begin(_ job: CompositionJob, _ input: AsyncStream<Event>.Continuation) {
     let display = ComposingDisplay(console: console)
-    defer { console.clearStatus() }
-    let result: Result<CompositionOutcome, ComposerFailure> = await withCheckedContinuation { continuation in
-      let isStarted = DedicatedThread.start("compose", niceness: LowPriority.niceness) {
-        do throws(ComposerFailure) {
-          let outcome = try Composer(job.plan, job.options, output: job.options.output).run { display.show($0) }
-          continuation.resume(returning: .success(outcome))
-        } catch {
-          continuation.resume(returning: .failure(error))
-        }
+    let isStarted = DedicatedThread.start("compose", niceness: LowPriority.niceness) {
+      do throws(ComposerFailure) {
+        let outcome = try Composer(job.plan, job.options, output: job.options.output).run { display.show($0) }
+        input.yield(.end(.success(outcome)))
+      } catch {
+        input.yield(.end(.failure(error)))
       }
-      if !isStarted { continuation.resume(returning: .failure(.worker("The system has no further thread."))) }
     }
-    return try Self.failing { try result.get() }
+    if !isStarted { input.yield(.end(.failure(.worker("The system has no further thread.")))) }
+  }
+
+  /// - Throws: `CompositionInterruption` after a signal; the thread goes on until the program ends.
+  private func end(
+    of job: CompositionJob, _ events: inout AsyncStream<Event>.Iterator
+  ) async throws -> CompositionOutcome {
+    let event = await events.next()
+    console.clearStatus()
+    switch event {
+    case .end(let result): return try result.get()
+    case .signal(let signal): throw CompositionInterruption(job, signal: signal)
+    case nil: throw CancellationError()
+    }
   }
 
   private func write(_ report: CompositionReport, to path: String?) throws {
@@ -88,13 +127,21 @@ struct Composing {
       case .usage: throw ValidationError(error.sentence)
       case .input: throw CallFailure(.fileNotPlayable, error.sentence)
       }
-    } catch let error as ComposerFailure {
-      switch error {
-      case .usage(let sentence): throw ValidationError(sentence)
-      case .input(let sentence): throw CallFailure(.fileNotPlayable, sentence)
-      case .output(let sentence): throw CallFailure(.disk, sentence)
-      case .worker(let sentence): throw CallFailure(.unexpected, sentence)
-      }
+    } catch let failure as ComposerFailure {
+      if case .usage(let sentence) = failure { throw ValidationError(sentence) }
+      throw CallFailure(failure.status, failure.description)
+    }
+  }
+}
+
+extension ComposerFailure {
+  /// The exit code.
+  var status: ExitStatus {
+    switch self {
+    case .usage: .usage
+    case .input: .fileNotPlayable
+    case .output: .disk
+    case .worker: .unexpected
     }
   }
 }

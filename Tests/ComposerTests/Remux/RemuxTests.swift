@@ -1,5 +1,6 @@
 import Composer
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -81,6 +82,20 @@ struct RemuxTests {
   /// What is shown in the order of decoding: a raw stream has no times.
   private static let plain = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "25", "-pix_fmt", "yuv420p"]
   private static let opus = ["-c:a", "libopus", "-b:a", "48k", "-ac", "2"]
+
+  @Test("what a killed process has left is removed, and what another process writes is kept")
+  func leftovers() throws {
+    let place = try Workplace()
+    let input = try place.make("a.mkv", video: ["-c:v", "libx264"], sound: ["-c:a", "libopus"])
+    let names = ["b.mp4.1.part", "b.mp4.4711.part", "b.mp4.x.part", "c.mp4.4711.part"]
+    for name in names { try Data("rest".utf8).write(to: URL(fileURLWithPath: place.file(name))) }
+    let other = open(place.file("b.mp4.1.part"), O_RDWR)
+    try #require(other >= 0 && flock(other, LOCK_EX) == 0)
+    defer { close(other) }
+    _ = try place.remux(input, "b.mp4")
+    let left = try FileManager.default.contentsOfDirectory(atPath: place.path).filter { $0.hasSuffix(".part") }
+    #expect(left.sorted() == ["b.mp4.1.part", "b.mp4.x.part", "c.mp4.4711.part"])
+  }
 
   @Test("H.264 with B-frames is copied, each frame at its time", arguments: ["mp4", "mov", "mkv"])
   func reordered(ending: String) throws {

@@ -95,6 +95,34 @@ struct CallPage: Sendable {
     var description: String { "The browser does not say when it plays both audio and video." }
   }
 
+  /// Encodes the sent video in these layers, for example `L3T3_KEY`; returns the browser's error, empty without one.
+  func setScalability(_ mode: String) async throws -> String? {
+    try await page.evaluate(
+      """
+      Promise.all([...call.peers.values()].flatMap((connection) => connection.getSenders())
+        .filter((sender) => sender.track?.kind === 'video').map((sender) => {
+          const parameters = sender.getParameters();
+          parameters.encodings[0].scalabilityMode = '\(mode)';
+          // A busy machine must not take the highest layer away.
+          parameters.degradationPreference = 'maintain-resolution';
+          return sender.setParameters(parameters);
+        })).then(() => '', (error) => String(error))
+      """
+    ).string
+  }
+
+  /// Returns the MIME type of the video that is received, and what the browser calls its decoder.
+  func videoDecoder() async throws -> (type: String, decoder: String) {
+    let video = try await page.evaluate(
+      """
+      Promise.all([...call.peers.values()].map((connection) => connection.getStats())).then(([reports]) => {
+        const video = [...reports.values()].find((entry) => entry.type === 'inbound-rtp' && entry.kind === 'video');
+        return [reports.get(video?.codecId)?.mimeType ?? '', video?.decoderImplementation ?? ''];
+      })
+      """)
+    return (video[0].string ?? "", video[1].string ?? "")
+  }
+
   /// Takes a last report and leaves the room through the page's own function.
   func leave() async throws -> [CallReport] {
     try await page.evaluate("observer.leave()").list.map { CallReport(json: $0) }

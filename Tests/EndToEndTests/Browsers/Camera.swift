@@ -17,6 +17,8 @@ enum Camera {
   case layeredFlashing
   /// Frames with their number and time, read by pattern-watch.js.
   case pattern
+  /// The same in another size, of which the browser takes each frame when it is painted.
+  case takenPattern(width: Int, height: Int, framesPerSecond: Int)
   /// The test pattern with its audio, without or with one fault.
   case faulty(CameraFault, framesPerSecond: Int = 20)
   /// No devices: the page can only watch, and the browser hides its addresses behind mDNS names.
@@ -40,6 +42,13 @@ enum Camera {
       case .layeredFlashing:
         try "window.cameraSize = [640, 480];\nwindow.cameraNoise = 100;\n" + Pages.script("flashing-camera")
       case .pattern: try Pages.script("pattern-camera")
+      case .takenPattern(let width, let height, let framesPerSecond):
+        try """
+        window.cameraSize = [\(width), \(height)];
+        window.cameraRate = \(framesPerSecond);
+        window.cameraTaken = true;
+
+        """ + Pages.script("pattern-camera")
       case .faulty(let fault, let framesPerSecond):
         try "window.cameraFault = '\(fault.rawValue)';\nwindow.cameraRate = \(framesPerSecond);\n"
           + Pages.script("faulty-camera-pattern") + Pages.script("faulty-camera")

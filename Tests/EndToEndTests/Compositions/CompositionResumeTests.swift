@@ -43,6 +43,39 @@ extension EndToEndWithoutBrowsers {
       }
     }
 
+    @Test("ended by Ctrl-C it says what is kept, and the report has what was lost in the parts that were kept")
+    func interrupted() async throws {
+      try await Scenario.run("38 interrupted", limit: .seconds(300)) { scenario in
+        var call = RecordedCall.hostile(70)
+        call.users = Array(call.users.prefix(2))
+        let recordings = try await scenario.record(call)
+        func report(_ name: String) -> URL { scenario.folder.appendingPathComponent(name) }
+        func losses(_ name: String) throws -> [String] {
+          try JSON(parsing: String(contentsOf: report(name), encoding: .utf8))["losses"].list.map { loss in
+            "\(loss["start"].double ?? -1) \(loss["end"].double ?? -1) \(loss["cause"].string ?? "")"
+          }
+        }
+        try await scenario.compose(recordings, to: "whole.mp4", Self.options + ["--report", report("whole.json").path])
+        let whole = try losses("whole.json")
+        #expect(!whole.isEmpty)
+        let file = scenario.folder.appendingPathComponent("meeting.mp4")
+        let command = ["compose", recordings.path, "-o", file.path, "--report", report("report.json").path]
+        let bot = try await scenario.bot("interrupted", command + Self.options)
+        let parts = URL(fileURLWithPath: file.path + ".parts")
+        try await eventually("finished part", within: .seconds(120), every: .milliseconds(5)) {
+          guard bot.isRunning else { throw TimeoutError(what: "part", limit: .zero, last: bot.output) }
+          let names = (try? FileManager.default.contentsOfDirectory(atPath: parts.path)) ?? []
+          return names.contains("video-1.part") ? true : nil
+        }
+        bot.process.signal(SIGINT)
+        #expect(try await bot.ending(within: .seconds(10)) == .exit(130), "\(bot.output)")
+        #expect(bot.output.components(separatedBy: "Interrupted: ").count == 2, "\(bot.output)")
+        #expect(bot.output.contains("meeting.mp4.parts") && !FileManager.default.fileExists(atPath: file.path))
+        try await scenario.compose(recordings, Self.options + ["--report", report("report.json").path])
+        #expect(try losses("report.json") == whole)
+      }
+    }
+
     @Test("two at once of one folder do not disturb each other, and the same input gives the same bytes")
     func twoAtOnce() async throws {
       try await Scenario.run("38 two at once", limit: .seconds(240)) { scenario in

@@ -8,8 +8,9 @@ struct ManifestTimes {
     let stream: Int
     let begin: Double
     let end: Double
-    /// Where each track begins.
+    /// Where each track begins, and where it ends.
     let tracks: [String: Double]
+    let ends: [String: Double]
 
     /// The output frames in which the tile appears and has vanished, at 30 frames a second.
     var frames: Range<Int> { ManifestTimes.frame(begin)..<ManifestTimes.frame(end) }
@@ -29,9 +30,13 @@ struct ManifestTimes {
     users = manifests.map { manifest in
       let begin = ((manifest["session"]["offset"].double ?? 0) - zero)
       let tracks = manifest["tracks"].list.map { ($0["kind"].string ?? "", begin + ($0["start"].double ?? 0)) }
+      let ends = manifest["tracks"].list.map {
+        ($0["kind"].string ?? "", begin + ($0["start"].double ?? 0) + ($0["duration"].double ?? 0))
+      }
       return User(
         id: manifest["user"].string ?? "", stream: manifest["stream"]["number"].int ?? 1, begin: begin,
-        end: begin + (manifest["duration"].double ?? 0), tracks: Dictionary(tracks) { one, _ in one })
+        end: begin + (manifest["duration"].double ?? 0), tracks: Dictionary(tracks) { one, _ in one },
+        ends: Dictionary(ends) { one, _ in one })
     }
   }
 

@@ -3,7 +3,10 @@
 (() => {
   if (!navigator.mediaDevices || window.patternCamera) return;
   const nativeGetUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  const [width, height, framesPerSecond] = [320, 240, 15];
+  const [width, height] = window.cameraSize ?? [320, 240];
+  const framesPerSecond = window.cameraRate ?? 15;
+  // Whether each painted frame is taken at once. Otherwise the browser takes frames by a clock of its own.
+  const isTaken = window.cameraTaken ?? false;
   const [columns, rows] = [20, 30];
 
   const crc32 = (bytes) => {
@@ -53,9 +56,16 @@
     const context = canvas.getContext('2d');
     let number = 0;
     window.patternCamera = { drawn: () => number };
-    draw(context, number);
-    setInterval(() => { number += 1; draw(context, number); }, 1000 / framesPerSecond);
-    stream.addTrack(canvas.captureStream(framesPerSecond).getVideoTracks()[0]);
+    const painted = canvas.captureStream(isTaken ? 0 : framesPerSecond);
+    const track = painted.getVideoTracks()[0];
+    const paint = () => {
+      draw(context, number);
+      // Firefox has it at the stream.
+      if (isTaken) (track.requestFrame ? track : painted).requestFrame();
+    };
+    paint();
+    setInterval(() => { number += 1; paint(); }, 1000 / framesPerSecond);
+    stream.addTrack(track);
     return stream;
   };
 })();

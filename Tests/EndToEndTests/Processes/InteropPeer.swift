@@ -214,9 +214,13 @@ final class InteropPeer: Sendable {
 
 extension Scenario {
   /// Creates the sample's video as IVF, or encoded as H.264 in NAL units that fit packets, and its audio as Ogg, for a program that
-  /// does not read WebM.
+  /// does not read WebM. `pattern.h264` is the test pattern instead, with frames that refer to later ones.
   func elementaryStreams(video: String = "ivf") async throws -> [URL] {
     let files = [video, "ogg"].map { folder.appendingPathComponent("sample.\($0)") }
+    if video == "pattern.h264" {
+      let encoder = ["libx264", "-preset", "veryfast", "-profile:v", "main"]
+      try makePattern(files[0], frames: 450, codec: encoder + ["-x264-params", "bframes=2:b-adapt=0:keyint=45"])
+    }
     for (file, stream) in zip(files, ["v", "a"]) where !FileManager.default.fileExists(atPath: file.path) {
       let codec =
         stream == "a" || video == "ivf"
@@ -230,5 +234,19 @@ extension Scenario {
       guard made.status == 0 else { throw FakeCamera.NotMade(errors: made.errors) }
     }
     return files
+  }
+
+  /// Creates a file with the test pattern of 320x240 and 15 frames a second, as `Tests/Interop/pattern.py` paints it.
+  ///
+  /// - Parameter codec: ffmpeg's name of the encoder, and its options.
+  func makePattern(_ file: URL, frames: Int, codec: [String], audio: [String] = []) throws {
+    let painter = BuiltProgram.repository.appendingPathComponent("Tests/Interop/pattern.py").path
+    let raw = "-f rawvideo -pix_fmt yuv420p -s 320x240 -r 15"
+    let sound = audio.isEmpty ? "" : "-f lavfi -i sine=440:sample_rate=48000:duration=\(Double(frames) / 15)"
+    let paint = "\(InteropPeer.systemPython) \"$0\" 320 240 15 \(frames)"
+    let command = "\(paint) | ffmpeg -v error -y \(raw) -i - \(sound) \"$@\""
+    let encoding = ["-c:v"] + codec + (audio.isEmpty ? [] : ["-c:a"] + audio)
+    let made = try ExternalTool.run("bash", ["-c", command, painter] + encoding + [file.path])
+    guard made.status == 0, made.errors.isEmpty else { throw FakeCamera.NotMade(errors: made.errors) }
   }
 }

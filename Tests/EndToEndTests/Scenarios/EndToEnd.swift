@@ -11,6 +11,10 @@ import Testing
 /// which it hardly slows down.
 @Suite("end to end without browsers", .serialized, .realTime) enum EndToEndWithoutBrowsers {}
 
+/// Runs the built program in scenarios that mostly wait: for the end of a lease, a time-out, a store that is away. Those of different
+/// suites run at the same time, beside all others; each suite is serialized.
+@Suite("end to end, mostly waiting", .realTime) enum EndToEndWaiting {}
+
 /// The abilities of the machine. If CI is set, nothing is skipped: missing programs fail the tests.
 enum Machine {
   static let isCI = ProcessInfo.processInfo.environment["CI"] != nil

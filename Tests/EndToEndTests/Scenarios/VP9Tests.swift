@@ -65,18 +65,7 @@ extension EndToEnd {
         in: browser, room: "100", server: server, camera: scalability == nil ? .flashing : .layeredFlashing)
       try await call.connected()
       if let scalability {
-        let error = try await call.page.evaluate(
-          """
-          Promise.all([...call.peers.values()].flatMap((connection) => connection.getSenders())
-            .filter((sender) => sender.track?.kind === 'video').map((sender) => {
-              const parameters = sender.getParameters();
-              parameters.encodings[0].scalabilityMode = '\(scalability)';
-              // A busy machine must not take the highest layer away.
-              parameters.degradationPreference = 'maintain-resolution';
-              return sender.setParameters(parameters);
-            })).then(() => '', (error) => String(error))
-          """
-        ).string
+        let error = try await call.setScalability(scalability)
         #expect(error == "")
       }
       try await sleepOnEventLoop(for: .seconds(seconds))

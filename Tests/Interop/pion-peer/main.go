@@ -1,9 +1,12 @@
 // One call with Pion: see ../README.md for its input and output.
 //
-// Usage: pion-peer VIDEO.ivf|VIDEO.h264 AUDIO.ogg
+// Usage: pion-peer VIDEO.ivf|VIDEO.h264 AUDIO.ogg [--access-units]
 //
 // H.264 is sent in packetization mode 0: each NAL unit is a packet, and no packet has the marker bit, as programs send that know
 // nothing of access units. No NAL unit may be larger than a packet.
+//
+// With --access-units H.264 is sent in packetization mode 1, and the timestamps are the times of decoding: each access unit has a
+// larger one than the one before it, also where the file has frames that are shown before it.
 package main
 
 import (
@@ -61,7 +64,15 @@ func main() {
 	var video webrtc.TrackLocal
 	var play func(count *uint64)
 	engine := &webrtc.MediaEngine{}
-	if strings.HasSuffix(os.Args[1], ".h264") {
+	if len(os.Args) > 3 && os.Args[3] == "--access-units" {
+		mode := h264
+		mode.SDPFmtpLine = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=4d001f"
+		check(engine.RegisterCodec(mode, webrtc.RTPCodecTypeVideo))
+		check(engine.RegisterCodec(opus, webrtc.RTPCodecTypeAudio))
+		track, err := webrtc.NewTrackLocalStaticSample(mode.RTPCodecCapability, "video", "pion")
+		check(err)
+		video, play = track, func(count *uint64) { sendAccessUnits(track, os.Args[1], count) }
+	} else if strings.HasSuffix(os.Args[1], ".h264") {
 		check(engine.RegisterCodec(h264, webrtc.RTPCodecTypeVideo))
 		check(engine.RegisterCodec(opus, webrtc.RTPCodecTypeAudio))
 		track, err := webrtc.NewTrackLocalStaticRTP(h264.RTPCodecCapability, "video", "pion")
@@ -180,13 +191,10 @@ var opus = webrtc.RTPCodecParameters{
 	PayloadType:        111,
 }
 
-// sendH264 sends an Annex B file again and again, with 30 access units a second.
-func sendH264(track *webrtc.TrackLocalStaticRTP, path string, count *uint64) {
+// readH264 reads an Annex B file again and again, and says of each NAL unit whether an access unit begins with it.
+func readH264(path string, use func(unit []byte, begins bool)) {
 	content, err := os.ReadFile(path)
 	check(err)
-	const pause = time.Second / 30
-	ticker := time.NewTicker(pause)
-	packet := rtp.Packet{Header: rtp.Header{Version: 2}}
 	hasSlice := false
 	for {
 		reader, err := h264reader.NewReader(bytes.NewReader(content))
@@ -200,18 +208,43 @@ func sendH264(track *webrtc.TrackLocalStaticRTP, path string, count *uint64) {
 			isSlice := unit.UnitType == h264reader.NalUnitTypeCodedSliceNonIdr ||
 				unit.UnitType == h264reader.NalUnitTypeCodedSliceIdr
 			// A slice whose first macroblock is that of the frame, or what is not a slice, begins an access unit after one.
-			if hasSlice && (!isSlice || unit.Data[1]&0x80 != 0) {
-				hasSlice = false
-				atomic.AddUint64(count, 1)
-				<-ticker.C
-				packet.Timestamp += 3000
-			}
-			hasSlice = hasSlice || isSlice
-			packet.Payload = unit.Data
-			check(track.WriteRTP(&packet))
-			packet.SequenceNumber++
+			begins := hasSlice && (!isSlice || unit.Data[1]&0x80 != 0)
+			hasSlice = isSlice || hasSlice && !begins
+			use(unit.Data, begins)
 		}
 	}
+}
+
+// sendH264 sends a file with 30 access units a second, each NAL unit in a packet.
+func sendH264(track *webrtc.TrackLocalStaticRTP, path string, count *uint64) {
+	ticker := time.NewTicker(time.Second / 30)
+	packet := rtp.Packet{Header: rtp.Header{Version: 2}}
+	readH264(path, func(unit []byte, begins bool) {
+		if begins {
+			atomic.AddUint64(count, 1)
+			<-ticker.C
+			packet.Timestamp += 3000
+		}
+		packet.Payload = unit
+		check(track.WriteRTP(&packet))
+		packet.SequenceNumber++
+	})
+}
+
+// sendAccessUnits sends a file with 15 access units a second.
+func sendAccessUnits(track *webrtc.TrackLocalStaticSample, path string, count *uint64) {
+	const pause = time.Second / 15
+	ticker := time.NewTicker(pause)
+	var access []byte
+	readH264(path, func(unit []byte, begins bool) {
+		if begins {
+			check(track.WriteSample(media.Sample{Data: access, Duration: pause}))
+			atomic.AddUint64(count, 1)
+			access = nil
+			<-ticker.C
+		}
+		access = append(append(access, 0, 0, 0, 1), unit...)
+	})
 }
 
 func sendVideo(track *webrtc.TrackLocalStaticSample, path string, count *uint64) {

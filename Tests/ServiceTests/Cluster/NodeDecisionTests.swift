@@ -28,6 +28,21 @@ struct NodeDecisionTests {
     #expect(Double(2 * renewals + looks) / 60 < 2)
   }
 
+  @Test("a node looks at once when something is announced, and twice a second when something always is")
+  func announcements() {
+    var presence = NodePresence(at: start)
+    func looks(at seconds: Double) -> Bool {
+      presence.lookSoon(at: at(seconds))
+      let isDue = presence.due(at: at(seconds)).contains(.look)
+      presence.reached(at: at(seconds))
+      return isDue
+    }
+    #expect(presence.due(at: start).contains(.look))
+    #expect(looks(at: 1))
+    let count = (0..<50).count { looks(at: 1.2 + Double($0) / 5) }
+    #expect((15...20).contains(count))
+  }
+
   @Test(
     "a node that cannot reach the database tries each 2 s, and takes nothing over for 30 s after it reached it again")
   func outage() {

@@ -133,6 +133,19 @@ void cwebm_close(cwebm_reader *reader);
 /// Parses up to the next event.
 cwebm_event cwebm_next(cwebm_reader *reader);
 
+/// Refuses elements within clusters that no version of Matroska has there: in a file that a recorder wrote they are damage. Without this
+/// they are skipped.
+void cwebm_refuse_unknown(cwebm_reader *reader);
+
+/// Continues after a problem, after `CWEBM_EVENT_TRUNCATED` or after a frame that cannot be used, with the next cluster after the last block that began.
+///
+/// - Returns: false if there is none, if the file cannot be read there, or if the tracks are not known. Then `cwebm_next` returns the
+///   same as before.
+bool cwebm_resume(cwebm_reader *reader);
+
+/// Returns the position up to which the file was read, in bytes from its start.
+uint64_t cwebm_position(const cwebm_reader *reader);
+
 /// Selects the track whose frames are read from now on; those of all others are skipped. Before the first call, all are
 /// skipped.
 void cwebm_select(cwebm_reader *reader, uint64_t track);

@@ -10,6 +10,10 @@ actor EventWatcher {
   private var subscribers: [UInt64: AsyncStream<Int64>.Continuation] = [:]
   private var nextNumber: UInt64 = 0
   private var polling: Task<Void, Never>?
+  private var announcing: AsyncStream<Void>.Continuation?
+
+  /// How long after a question the next one comes at least, however many events are announced.
+  private static let pause = Duration.milliseconds(50)
 
   init(store: JobStore) {
     self.store = store
@@ -27,7 +31,7 @@ actor EventWatcher {
     if !isListening {
       isListening = true
       store.connection.changes { [weak self] topic in
-        if topic == .events { Task { await self?.look() } }
+        if topic == .events { Task { await self?.announced() } }
       }
     }
     // The first reading of the loop is news to everybody.
@@ -44,10 +48,21 @@ actor EventWatcher {
     polling = nil
   }
 
+  private func announced() { announcing?.yield() }
+
   private func poll() async {
-    while !Task.isCancelled {
+    let (news, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    announcing = continuation
+    let timer = Task { [interval] in
+      while !Task.isCancelled {
+        continuation.yield()
+        try await ServiceTimer.sleep(for: interval)
+      }
+    }
+    defer { timer.cancel() }
+    for await _ in news {
       await look()
-      try? await ServiceTimer.sleep(for: interval)
+      do { try await ServiceTimer.sleep(for: Self.pause) } catch { return }
     }
   }
 

@@ -4,9 +4,10 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-extension EndToEndWithoutBrowsers {
+extension EndToEndWaiting {
   /// A database that is away, is killed or fails over while jobs record.
-  @Suite("a database that is away", .enabled(if: PostgreSQLServer.isInstalled)) struct ServiceDatabaseTests {
+  @Suite("a database that is away", .serialized, .enabled(if: PostgreSQLServer.isInstalled))
+  struct ServiceDatabaseTests {
     enum Fault: String, Sendable, CaseIterable {
       /// The server ends in order, and begins again.
       case stopped
@@ -41,11 +42,7 @@ extension EndToEndWithoutBrowsers {
         let server = try await scenario.server()
         let cluster = try await ServiceNodes.start(scenario, server) { _ in common }
         let (a, b) = (cluster.a, cluster.b)
-        for number in 1...2 {
-          _ = try await scenario.bot(in: "100", of: server, ServiceNodes.pattern, name: "user \(number)")
-        }
-        let job = try await a.submit(#"{"kind": "record", "room": "100", "record": {"segment": "5s"}}"#)
-        try await a.wait(job, for: "running")
+        let job = try await cluster.record(users: 2, #"{"segment": "5s"}"#)
         try await a.receives(job, users: 2)
         let process = try await a.process(of: job)
         let users = try await a.send(.GET, "/v1/jobs/\(job)/live").json["users"].list.compactMap { $0["user"].string }
@@ -110,6 +107,43 @@ extension EndToEndWithoutBrowsers {
         let types = try await cluster.expectEvents(of: job, by: b)
         #expect(types.count { $0 == "recording.paused" } == 1 && !types.contains("recording.resumed"))
         #expect(!types.contains("job.restarted"))
+        try await cluster.end()
+      }
+    }
+
+    @Test("a service that begins while its database is away is alive, waits for it, and takes its jobs over")
+    func awayAtTheStart() async throws {
+      try await Scenario.run("207 service before its database", limit: .seconds(120)) { scenario in
+        let database = try PostgreSQLServer()
+        defer { database.stop() }
+        let url = database.url(try database.makeDatabase())
+        let cluster = try await ServiceNodes.start(scenario, count: 1, try await scenario.server()) { _ in url }
+        let service = cluster.a
+        let job = try await cluster.record()
+        try await service.receives(job, users: 1)
+        let process = try await service.process(of: job)
+        database.stop("KILL")
+        _ = try await service.end(SIGKILL, within: .seconds(5))
+        try await service.startAgain(waiting: false)
+        try await eventually("answer of a service without its database", within: .seconds(10)) {
+          try? await service.request(.GET, "/healthz", token: nil).status == .ok ? true : nil
+        }
+        let ready = try await service.request(.GET, "/readyz", token: nil)
+        #expect(ready.status == .serviceUnavailable && ready.text.contains("database"))
+        #expect(try await service.send(.GET, "/v1/jobs/\(job)").status == 503)
+        #expect(ServiceNodes.isAlive(process))
+        // A signal ends it all the same.
+        #expect(try await service.end(SIGUSR2, within: .seconds(10)) == .exit(0))
+        try await service.startAgain(waiting: false)
+        try database.start()
+        try await service.waitUntilReady()
+        try await service.wait(job, for: "running", attempt: 1)
+        #expect(try await service.process(of: job) == process)
+        try await service.stop(job)
+        try await service.wait(job, for: "finished", within: .seconds(60))
+        let description = try cluster.description(of: job)
+        #expect(description["complete"] == true && description["users"][0]["gaps"].list.isEmpty)
+        _ = try await cluster.expectEvents(of: job, by: service)
         try await cluster.end()
       }
     }

@@ -7,14 +7,14 @@ extension EndToEndWithoutBrowsers {
   @Suite("many jobs over several nodes", .enabled(if: PostgreSQLServer.isInstalled)) struct ServiceManyJobsTests {
     @Test("each job runs on one node, once, and is finished with one description; none is lost")
     func many() async throws {
-      let (jobs, count) = ServiceTestForm.isWhole ? (1_000, 10) : (24, 3)
+      let (jobs, count) = (ServiceTestForm.count(short: 200, whole: 1_000), 10)
       try await Scenario.run("205 service \(jobs) jobs over \(count) nodes", limit: .seconds(60 + jobs)) { scenario in
         let database = try PostgreSQLServer()
         defer { database.stop() }
         let url = database.url(try database.makeDatabase())
         let server = try await scenario.server(["--users-per-room", "1001"])
         // Two processors carry so many at a time; what is left over waits in the queue of the database.
-        let limits = "{minimumFree: 1MB, cpu: \(ServiceTestForm.count(short: 20, whole: 10)), requests: 100000}"
+        let limits = "{minimumFree: 1MB, cpu: 10, requests: 100000}"
         let cluster = try await ServiceNodes.start(scenario, count: count, server, limits: limits) { _ in url }
         let begun = ContinuousClock.now
         var ids: [String] = []

@@ -4,7 +4,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-extension EndToEndWithoutBrowsers {
+extension EndToEndWaiting {
   /// Nodes that stand still, are cut off or are lost. These take minutes, so only `make service` runs them;
   /// `ClusterServiceTests` has a node that is killed.
   @Suite(
@@ -24,32 +24,21 @@ extension EndToEndWithoutBrowsers {
 
     @Test("a node that stands still for 60 s is superseded within 40 s, and ends its process when it hears of it")
     func suspended() async throws {
-      try await Scenario.run("201 service node that stands still", limit: .seconds(240)) { scenario in
-        let database = try PostgreSQLServer()
-        defer { database.stop() }
-        let url = database.url(try database.makeDatabase())
-        let server = try await scenario.server()
-        let cluster = try await ServiceNodes.start(scenario, server) { _ in url }
+      try await ServiceNodes.run("201 service node that stands still", limit: .seconds(240)) { scenario, cluster in
         let (a, b) = (cluster.a, cluster.b)
-        _ = try await scenario.bot(in: "100", of: server, ServiceNodes.pattern, name: "user")
-        let job = try await a.submit(#"{"kind": "record", "room": "100", "record": {"segment": "5s"}}"#)
-        try await a.wait(job, for: "running")
+        let job = try await cluster.record(#"{"segment": "5s"}"#)
         try await sleepOnEventLoop(for: .seconds(12))
         let process = try await a.process(of: job)
         let stopped = ContinuousClock.now
         await a.process.signal(SIGSTOP)
-        try await b.wait(job, for: "running", attempt: 2, within: .seconds(60))
-        let took = (ContinuousClock.now - stopped) / .seconds(1)
-        await scenario.note("measured: another node had joined after \(took) s")
-        var stall = await scenario.stall / 1_000
-        #expect(took < 40 + stall, .onQuietMachine("another node takes the job over soon"))
+        try await cluster.expectTakeover(of: job, since: stopped)
         // Its process goes on meanwhile.
         #expect(ServiceNodes.isAlive(process))
         try await sleepOnEventLoop(for: .seconds(60) - (ContinuousClock.now - stopped))
         await a.process.signal(SIGCONT)
         let ended = try await ServiceNodes.end(of: process, within: .seconds(20))
         await scenario.note("measured: the former process had ended after \(ended) s")
-        stall = await scenario.stall / 1_000
+        let stall = await scenario.stall / 1_000
         #expect(ended < 15 + stall, .onQuietMachine("the former attempt ends when it hears of it"))
         #expect(try await a.job(job)["attempt"].int == 2)
         try await sleepOnEventLoop(for: .seconds(4))
@@ -98,19 +87,13 @@ extension EndToEndWithoutBrowsers {
           $0 == 0 ? url.replacing("127.0.0.1", with: Self.address) : url
         }
         let (a, b) = (cluster.a, cluster.b)
-        _ = try await scenario.bot(in: "100", of: server, ServiceNodes.pattern, name: "user")
-        let job = try await a.submit(#"{"kind": "record", "room": "100", "record": {"segment": "5s"}}"#)
-        try await a.wait(job, for: "running")
+        let job = try await cluster.record(#"{"segment": "5s"}"#)
         try await sleepOnEventLoop(for: .seconds(12))
         let process = try await a.process(of: job)
         try await cut(scenario, port: port)
         let cut = ContinuousClock.now
         do {
-          try await b.wait(job, for: "running", attempt: 2, within: .seconds(60))
-          let took = (ContinuousClock.now - cut) / .seconds(1)
-          await scenario.note("measured: another node had joined after \(took) s")
-          let stall = await scenario.stall / 1_000
-          #expect(took < 40 + stall, .onQuietMachine("another node takes the job over soon"))
+          try await cluster.expectTakeover(of: job, since: cut)
           // The node cannot know: its process records on, and it says that it is not ready.
           #expect(ServiceNodes.isAlive(process))
           #expect(try await a.request(.GET, "/healthz", token: nil).status.code == 200)
@@ -140,24 +123,17 @@ extension EndToEndWithoutBrowsers {
     @Test(
       "what only a lost node has is missing in the description; when the node returns, a second description has it")
     func lostAndBack() async throws {
-      try await Scenario.run("203 service node that is lost", limit: .seconds(360)) { scenario in
-        let database = try PostgreSQLServer()
-        defer { database.stop() }
-        let url = database.url(try database.makeDatabase())
-        let server = try await scenario.server()
-        let cluster = try await ServiceNodes.start(scenario, server, settings: "nodeLossTimeout: 60s") { _ in url }
+      try await ServiceNodes.run(
+        "203 service node that is lost", limit: .seconds(360), settings: "nodeLossTimeout: 60s"
+      ) { _, cluster in
         let (a, b) = (cluster.a, cluster.b)
-        _ = try await scenario.bot(in: "100", of: server, ServiceNodes.pattern, name: "user")
         // One file has been stored when the node is lost, and the open one has not.
-        let job = try await a.submit(#"{"kind": "record", "room": "100", "record": {"segment": "5s"}}"#)
-        try await a.wait(job, for: "running")
+        let job = try await cluster.record(#"{"segment": "5s"}"#)
         try await eventually("stored file", within: .seconds(30)) {
           try await a.allEvents(job).contains { $0["type"] == "recording.file" } ? true : nil
         }
         try await sleepOnEventLoop(for: .seconds(2))
-        let process = try await a.process(of: job)
-        #expect(try await a.end(SIGKILL, within: .seconds(5)) == .signal(SIGKILL))
-        kill(process, SIGKILL)
+        try await cluster.killFirst(with: [job])
         try await b.wait(job, for: "running", attempt: 2, within: .seconds(90))
         try await sleepOnEventLoop(for: .seconds(4))
         try await b.stop(job)
@@ -198,26 +174,15 @@ extension EndToEndWithoutBrowsers {
 
     @Test("a pause outlives the loss of its node: the next attempt begins paused, also by a pause of meanwhile")
     func pausedTakeover() async throws {
-      try await Scenario.run("204 service paused while a node is taken over", limit: .seconds(240)) { scenario in
-        let database = try PostgreSQLServer()
-        defer { database.stop() }
-        let url = database.url(try database.makeDatabase())
-        let server = try await scenario.server()
-        let cluster = try await ServiceNodes.start(scenario, server) { _ in url }
+      try await ServiceNodes.run(
+        "204 service paused while a node is taken over", limit: .seconds(240)
+      ) { _, cluster in
         let (a, b) = (cluster.a, cluster.b)
-        _ = try await scenario.bot(in: "100", of: server, ServiceNodes.pattern, name: "user")
-        var jobs: [String] = []
-        for _ in 0..<2 {
-          let job = try await a.submit(#"{"kind": "record", "room": "100"}"#)
-          try await a.wait(job, for: "running")
-          jobs.append(job)
-        }
+        let jobs = [try await cluster.record(), try await cluster.record(users: 0)]
         try await sleepOnEventLoop(for: .seconds(6))
         // One is paused before its node is lost, the other one while nobody has it.
         #expect(try await a.command("pause", jobs[0])["done"] == true)
-        let processes = [try await a.process(of: jobs[0]), try await a.process(of: jobs[1])]
-        #expect(try await a.end(SIGKILL, within: .seconds(5)) == .signal(SIGKILL))
-        for process in processes { kill(process, SIGKILL) }
+        try await cluster.killFirst(with: jobs)
         #expect(try await b.command("pause", jobs[1])["done"] == false)
         for job in jobs { try await b.wait(job, for: "running", attempt: 2, within: .seconds(90)) }
         for job in jobs {

@@ -7,6 +7,7 @@ struct ServiceNodes: Sendable {
   static let pattern = ["--play", "pattern", "--size", "160x120", "--fps", "15"]
 
   let scenario: Scenario
+  let server: Server
   let nodes: [RunningService]
 
   var a: RunningService { nodes[0] }
@@ -34,7 +35,52 @@ struct ServiceNodes: Sendable {
             \(settings)
             """))
     }
-    return ServiceNodes(scenario: scenario, nodes: nodes)
+    return ServiceNodes(scenario: scenario, server: server, nodes: nodes)
+  }
+
+  /// Runs a scenario with a room server, a database of its own and two nodes.
+  ///
+  /// - Parameter settings: further lines of the configuration of each node.
+  static func run(
+    _ name: String, limit: Duration, settings: String = "",
+    _ body: @escaping @Sendable (Scenario, ServiceNodes) async throws -> Void
+  ) async throws {
+    try await Scenario.run(name, limit: limit) { scenario in
+      let database = try PostgreSQLServer()
+      defer { database.stop() }
+      let url = database.url(try database.makeDatabase())
+      try await body(scenario, start(scenario, try await scenario.server(), settings: settings) { _ in url })
+    }
+  }
+
+  /// Lets users join a room that the first node records.
+  ///
+  /// - Parameter options: those of the recording, as JSON.
+  /// - Returns: the job, which is running.
+  func record(users: Int = 1, _ options: String = "{}") async throws -> String {
+    for number in 0..<users {
+      _ = try await scenario.bot(in: "100", of: server, Self.pattern, name: "user \(number + 1)")
+    }
+    let job = try await a.submit(#"{"kind": "record", "room": "100", "record": \#(options)}"#)
+    try await a.wait(job, for: "running")
+    return job
+  }
+
+  /// Kills the first node with the processes of its jobs, as with its machine.
+  func killFirst(with jobs: [String]) async throws {
+    var processes: [Int32] = []
+    for job in jobs { processes.append(try await a.process(of: job)) }
+    #expect(try await a.end(SIGKILL, within: .seconds(5)) == .signal(SIGKILL))
+    for process in processes { kill(process, SIGKILL) }
+  }
+
+  /// Expects that the second node has joined in place of the first one within 40 s.
+  func expectTakeover(of job: String, since lost: ContinuousClock.Instant) async throws {
+    try await b.wait(job, for: "running", attempt: 2, within: .seconds(90))
+    let took = (ContinuousClock.now - lost) / .seconds(1)
+    await scenario.note("measured: another node had joined after \(took) s")
+    let stall = await scenario.stall / 1_000
+    #expect(took < 40 + stall, .onQuietMachine("another node takes the job over soon"))
   }
 
   /// Ends the nodes in order.
