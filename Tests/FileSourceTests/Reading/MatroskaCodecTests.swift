@@ -43,6 +43,23 @@ struct MatroskaCodecTests {
     }
   }
 
+  @Test("H.265 of another program gets its parameter sets from CodecPrivate, and loses delimiters")
+  func h265() throws {
+    let path = folder.path("a.mkv")
+    try Sample.make(
+      path, "-f", "lavfi", "-i", "testsrc=size=64x48:rate=30", "-t", "2", "-c:v", "libx265", "-preset", "ultrafast",
+      "-pix_fmt", "yuv420p", "-x265-params", "log-level=error:bframes=0:keyint=30:scenecut=0:aud=1:pools=1", "-f",
+      "matroska")
+    let frames = try frames(path, .video)
+    #expect(frames.count == 60 && frames.filter(\.isKeyframe).count == 2)
+    #expect(frames.first?.size == VideoSize(width: 64, height: 48))
+    for frame in frames {
+      let types = Array(H265NALUnits(frame.payload)).map(\.type)
+      #expect(!types.contains(.accessUnitDelimiter) && types.contains { $0.isSlice })
+      #expect(types.count(where: \.isParameterSet) == (frame.isKeyframe ? 3 : 0))
+    }
+  }
+
   @Test("lengths of one and two bytes become lengths of four", arguments: [1, 2])
   func lengths(size: Int) throws {
     let path = folder.path("a.mkv")
