@@ -33,7 +33,7 @@ extension EndToEndWithoutBrowsers {
       RoomCodec(
         name: "h265", room: "265",
         encoding: ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "bframes=0:log-level=none"],
-        ending: "mkv", container: "mkv", profile: "hev1.1."),
+        ending: "mkv", container: "mkv", profile: "hvc1.1."),
     ]
 
     @Test("a file is published in a room of its codec, and recorded from it frame by frame", arguments: codecs)
