@@ -50,7 +50,7 @@ package final class VideoDecoder {
     switch codec.properties.decoder {
     case .libvpxVP8: .vp8(try VP8Decoder())
     case .libvpxVP9: .vp9(try VP9Decoder())
-    case .libopus, .muLaw, .aLaw, .worker, nil:
+    case .libopus, .worker, nil:
       throw CodecError("start a decoder", "\(codec.properties.name) is not decoded in this process")
     }
   }

@@ -54,7 +54,7 @@ package final class VideoEncoder {
     case .libvpxVP8: encoder = .vpx(try VP8Encoder(settings))
     case .libvpxVP9: encoder = .vpx(try VP9Encoder(settings))
     case .worker: encoder = .h264(try H264Encoder(settings))
-    case .libopus, .muLaw, .aLaw, nil:
+    case .libopus, nil:
       let reason = codec.kind == .video ? "is not encoded live" : "is audio"
       throw CodecError("start an encoder of video", "\(codec.properties.name) \(reason)")
     }

@@ -4,7 +4,7 @@ extension LiveCamera {
   /// The input of a camera and how to play it.
   public struct Options: Sendable, Hashable {
     public enum Input: Sendable, Hashable {
-      /// WebM (VP8, VP9, Opus), IVF (VP8, VP9), Y4M or Ogg (Opus); with the program `chatbot-media` also MP4, MOV, Matroska, M4A, MP3,
+      /// WebM (VP8, VP9, AV1, Opus), IVF (VP8, VP9, AV1), Y4M or Ogg (Opus); with the program `chatbot-media` also MP4, MOV, Matroska, M4A, MP3,
       /// AAC, WAV, FLAC, Vorbis in WebM and Ogg, and PNG.
       case file(String)
       /// A Y4M file, or raw I420 frames, one after the other, for which `size` must be given.

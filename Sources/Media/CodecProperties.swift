@@ -25,7 +25,7 @@ package struct CodecProperties: Sendable {
   package let fourCC: String?
   /// What reads the frames of video; nil for audio.
   package let bitstream: (any VideoBitstream.Type)?
-  /// The decoder in this process; nil for one in a process of `chatbot-media`.
+  /// The decoder in this process; nil where a process of `chatbot-media` decodes files of the codec.
   package let decoder: Library?
   /// The encoder of live video, or of our audio; nil for a codec that is only sent from files.
   package let encoder: Library?
@@ -41,8 +41,6 @@ package struct CodecProperties: Sendable {
   /// What decodes or encodes.
   package enum Library: Sendable, Hashable {
     case libopus
-    /// The table of the µ-law, and that of the A-law (ITU-T G.711).
-    case muLaw, aLaw
     /// libvpx for VP8, and for VP9.
     case libvpxVP8, libvpxVP9
     /// A process of `chatbot-media`, which encodes H.264.
@@ -140,14 +138,14 @@ package struct CodecProperties: Sendable {
     name: "PCMU", encodingName: "PCMU", sampleRate: 8_000, channels: nil,
     formats: [Format(0)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
     profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil,
-    bitstream: nil, decoder: .muLaw, encoder: nil, canReorderFrames: false)
+    bitstream: nil, decoder: nil, encoder: nil, canReorderFrames: false)
 
   /// G.711, A-law: RFC 3551, 4.5.14 and 6.
   private static let pcma = CodecProperties(
     name: "PCMA", encodingName: "PCMA", sampleRate: 8_000, channels: nil,
     formats: [Format(8)], redundancyPayloadType: nil, feedback: ["transport-cc", "nack"],
     profile: nil, stereoParameter: nil, matroskaID: "A_MS/ACM", fourCC: nil,
-    bitstream: nil, decoder: .aLaw, encoder: nil, canReorderFrames: false)
+    bitstream: nil, decoder: nil, encoder: nil, canReorderFrames: false)
 
   /// Returns the row of a codec.
   fileprivate static func row(of codec: Codec) -> CodecProperties {

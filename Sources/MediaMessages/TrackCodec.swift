@@ -35,6 +35,7 @@ package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
     var encoder: Encoder?
     var preroll = 0
     var hasParameterSets = false
+    var isoTag: String?
     var hasTicksInPackets = false
   }
 
@@ -48,7 +49,9 @@ package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
     case .vp9: Row(kind: .video, title: "VP9", name: "vp9", containers: [.mp4, .webm, .mkv], encoder: .vp9)
     case .av1: Row(kind: .video, title: "AV1", name: "av1", containers: [.mp4, .webm, .mkv], encoder: .av1)
     case .h265:
-      Row(kind: .video, title: "H.265", name: "hevc", containers: [.mp4, .mov, .mkv], hasParameterSets: true)
+      Row(
+        kind: .video, title: "H.265", name: "hevc", containers: [.mp4, .mov, .mkv], hasParameterSets: true,
+        isoTag: "hvc1")
     case .aac: Row(kind: .audio, title: "AAC", name: "aac", containers: [.mp4, .mov, .mkv, .m4a], encoder: .aac)
     case .opus:
       Row(
@@ -78,6 +81,9 @@ package enum TrackCodec: UInt8, Sendable, Hashable, CaseIterable {
 
   /// Whether decoders need parameter sets, which containers state.
   package var hasParameterSets: Bool { row.hasParameterSets }
+
+  /// The type of its sample entry in MP4 and QuickTime files, four characters of ASCII; nil for that which FFmpeg chooses.
+  package var isoTag: String? { row.isoTag }
 
   /// Whether a packet says how many samples it has.
   package var hasTicksInPackets: Bool { row.hasTicksInPackets }

@@ -239,7 +239,7 @@ package final class MediaWorker: Sendable {
         report(
           isReplaceable
             ? .replaced("\(reason) VP8 and VP9 are decoded in this process.")
-            : .notVerified("\(reason) H.264 and G.722 are recorded, but not verified."))
+            : .notVerified("\(reason) \(Self.decodedOnlyHere) are recorded, but not verified."))
       }
       throw error
     }
@@ -323,6 +323,12 @@ package final class MediaWorker: Sendable {
     }
   }
 
+  /// The names of the codecs that only a worker decodes.
+  private static var decodedOnlyHere: String {
+    let names = Codec.allCases.filter { $0.needsWorker && MediaCodec(name: $0.rawValue) != nil }.map(\.properties.name)
+    return names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+  }
+
   /// Ends the process and reports why.
   private func crashed(_ fault: Fault, _ state: inout State) -> MediaWorkerError {
     guard let process = state.process.take() else { return .unavailable("there is no process") }
@@ -336,7 +342,8 @@ package final class MediaWorker: Sendable {
       } else if state.isSuspect {
         ", for the third time: the rest is not verified"
       } else {
-        ", for the third time: the rest of VP8 and VP9 is decoded in this process, and that of H.264 and G.722 not verified"
+        ", for the third time: the rest of VP8 and VP9 is decoded in this process, and that of "
+          + "\(Self.decodedOnlyHere) not verified"
       }
     report?(.notVerified("The decoding process \(process.id) \(clause)\(rest)."))
     return .ended(clause)

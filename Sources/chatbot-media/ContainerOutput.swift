@@ -67,6 +67,9 @@ final class ContainerOutput {
     let unit = AVRational(num: Int32(track.unitNumerator), den: Int32(track.unitDenominator))
     stream.pointee.time_base = unit
     parameters.pointee.codec_id = track.codec.identifier(in: settings.format)
+    if [ContainerFormat.mp4, .mov].contains(settings.format), let tag = track.codec.isoTag {
+      parameters.pointee.codec_tag = tag.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
     switch track.codec.kind {
     case .video:
       parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO

@@ -51,7 +51,7 @@ struct FaultTests {
     // A process that is killed is not ended by what it decodes.
     let rest =
       behaviour == .closed
-      ? "the rest of VP8 and VP9 is decoded in this process, and that of H.264 and G.722 not verified"
+      ? "the rest of VP8 and VP9 is decoded in this process, and that of G.722, H.264, AV1 and H.265 not verified"
       : "the rest is not verified"
     #expect(lines.last?.hasSuffix(", for the third time: \(rest).") == true)
   }
@@ -110,7 +110,8 @@ struct FaultTests {
     }
     #expect(
       sentences.withLock { $0 } == [
-        "/nowhere/chatbot-media cannot be started: No such file or directory. H.264 and G.722 are recorded, but not verified."
+        "/nowhere/chatbot-media cannot be started: No such file or directory. G.722, H.264, AV1 and H.265 are recorded, "
+          + "but not verified."
       ])
   }
 
@@ -278,7 +279,7 @@ struct FaultTests {
     #expect(
       notices.withLock { $0 } == [
         .replaced("\(reason) VP8 and VP9 are decoded in this process."),
-        .notVerified("\(reason) H.264 and G.722 are recorded, but not verified."),
+        .notVerified("\(reason) G.722, H.264, AV1 and H.265 are recorded, but not verified."),
       ])
   }
 

@@ -37,10 +37,11 @@ extension RecordedCall {
     ])
   }
 
-  /// Two users whose clocks differ by 80 parts in a million. In the middle there is a frame each second only.
-  package static func drift(_ seconds: Double = 600) -> RecordedCall {
+  /// Two users whose clocks differ by so many parts in a million. In the middle there is a frame each second only.
+  package static func drift(_ seconds: Double = 600, difference: Double = 80) -> RecordedCall {
     var call = hours(seconds)
-    for (index, speed) in [1.000_04, 0.999_96].enumerated() { call.users[index].speed = speed }
+    call.users[0].speed = 1 + difference / 2e6
+    call.users[1].speed = 1 - difference / 2e6
     return call
   }
 

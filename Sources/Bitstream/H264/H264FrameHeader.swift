@@ -11,7 +11,7 @@ package struct H264FrameHeader: Sendable, Hashable {
   package let parameters: H264SequenceParameterSet?
 
   /// The size of a keyframe.
-  package var size: H264SequenceParameterSet.Size? { parameters?.size }
+  package let size: H264SequenceParameterSet.Size?
 
   /// Parses the headers of all NAL units of a whole frame. A keyframe must have the parameter sets to which it refers before its first
   /// slice, and IDR slices only.
@@ -48,8 +48,10 @@ package struct H264FrameHeader: Sendable, Hashable {
           "The PPS of an H.264 keyframe", expected: "in the frame, with its SPS", found: Int(idr.pictureParameterSetID))
       }
       self.parameters = parameters
+      size = parameters.size
     } else {
       parameters = nil
+      size = nil
     }
   }
 }

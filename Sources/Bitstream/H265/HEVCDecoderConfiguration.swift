@@ -95,8 +95,13 @@ package struct HEVCDecoderConfiguration: Sendable, Hashable {
   /// The bytes before the arrays of NAL units.
   private static let fixedBytes = 23
 
-  /// The record. It states lengths of 4 bytes, whatever ``lengthSize`` was read.
-  package var encoded: ByteBuffer {
+  /// The record. It states lengths of 4 bytes, whatever ``lengthSize`` was read, and that frames may have other parameter sets.
+  package var encoded: ByteBuffer { encoded(isComplete: false) }
+
+  /// The same.
+  ///
+  /// - Parameter isComplete: whether no frame has parameter sets (array_completeness), as `hvc1` requires.
+  package func encoded(isComplete: Bool) -> ByteBuffer {
     let profile = parameters.profile
     var record = ByteBuffer()
     record.writeMultipleIntegers(
@@ -109,9 +114,10 @@ package struct HEVCDecoderConfiguration: Sendable, Hashable {
       0xF8 | (parameters.chromaBitDepth - 8) & 0x07, 0 as UInt16,
       parameters.temporalLayers << 3 | (parameters.isTemporallyNested ? 0x04 : 0) | UInt8(NALUnits.lengthSize - 1),
       3 as UInt8)
-    Self.write(videoParameterSets, of: .videoParameterSet, into: &record)
-    Self.write(sequenceParameterSets, of: .sequenceParameterSet, into: &record)
-    Self.write(pictureParameterSets, of: .pictureParameterSet, into: &record)
+    let flag: UInt8 = isComplete ? 0x80 : 0
+    Self.write(videoParameterSets, of: .videoParameterSet, flag, into: &record)
+    Self.write(sequenceParameterSets, of: .sequenceParameterSet, flag, into: &record)
+    Self.write(pictureParameterSets, of: .pictureParameterSet, flag, into: &record)
     return record
   }
 
@@ -122,9 +128,11 @@ package struct HEVCDecoderConfiguration: Sendable, Hashable {
     return frame
   }
 
-  /// Writes an array of NAL units. It is not complete (array_completeness): the same and others may be in the frames.
-  private static func write(_ units: [ByteBuffer], of type: H265NALUnit.Kind, into record: inout ByteBuffer) {
-    record.writeMultipleIntegers(type.rawValue, UInt16(clamping: units.count))
+  /// Writes an array of NAL units.
+  private static func write(
+    _ units: [ByteBuffer], of type: H265NALUnit.Kind, _ flag: UInt8, into record: inout ByteBuffer
+  ) {
+    record.writeMultipleIntegers(flag | type.rawValue, UInt16(clamping: units.count))
     for unit in units {
       record.writeInteger(UInt16(clamping: unit.readableBytes))
       record.writeImmutableBuffer(unit)

@@ -7,7 +7,7 @@ internal import Media
 /// What the finished parts of a composition depend on: the options and the recordings.
 enum CompositionFingerprint {
   /// The format of parts, and what is drawn; it grows when either changes.
-  private static let version = 1
+  private static let version = 2
 
   static func bytes(_ plan: CompositionPlan, _ options: CompositionOptions) -> [UInt8] {
     var options = options

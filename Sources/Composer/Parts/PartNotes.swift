@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// What happened while a part of a composition was made, as it is kept with the part: a run that continues reports it too.
 struct PartNotes: Sendable, Codable {
@@ -9,7 +10,9 @@ struct PartNotes: Sendable, Codable {
 
   /// Nil if the bytes are not those of notes about so many tiles.
   init?(_ bytes: [UInt8], tiles count: Int) {
-    guard let notes = try? JSONDecoder().decode(Self.self, from: Data(bytes)), notes.tiles.count == count else {
+    guard let notes = try? JSONReader.decode(Self.self, from: Data(bytes), within: JSONLimits()),
+      notes.tiles.count == count
+    else {
       return nil
     }
     self = notes

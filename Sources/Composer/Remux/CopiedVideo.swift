@@ -12,7 +12,8 @@ final class CopiedVideo: PacketSource {
   let frames: Int
   private let reader: PacketReader
   private let order: DecodingOrder
-  private let removesParameterSets: Bool
+  /// What is left out of frames; nil if nothing is.
+  private let sets: ParameterSets?
   private var index = 0
   private var last: Int64?
 
@@ -23,8 +24,8 @@ final class CopiedVideo: PacketSource {
     let survey = try PacketReader(file, path: options.input, track: copied.index)
     let about = survey.track
     let statesOnce = copied.codec.hasParameterSets && options.format.statesParameterSetsOnce
-    var sets = statesOnce ? ParameterSets(privateData: about.extradata) : nil
-    removesParameterSets = sets != nil
+    let bitstream = Codec(ffmpeg: about.codec)?.properties.bitstream
+    var sets = statesOnce ? ParameterSets(bitstream, privateData: about.extradata) : nil
     var times: [Int64] = []
     while let packet = try survey.packet() {
       guard !packet.about.isEncrypted else { throw .input("\(options.input): its video is encrypted.") }
@@ -38,12 +39,13 @@ final class CopiedVideo: PacketSource {
       }
     }
     guard !times.isEmpty else { throw .input("\(options.input): its video has no frames.") }
+    self.sets = sets
     order = DecodingOrder(times)
     frames = times.count
     reader = try PacketReader(file, path: options.input, track: copied.index)
     track = .video(
       copied.codec, width: min(about.width, MediaLimits.side), height: min(about.height, MediaLimits.side),
-      unit: (1, Self.rate), privateData: about.extradata, rotation: about.rotation,
+      unit: (1, Self.rate), privateData: sets?.privateData ?? about.extradata, rotation: about.rotation,
       isMirrored: about.isMirrored)
   }
 
@@ -58,9 +60,7 @@ final class CopiedVideo: PacketSource {
     guard let packet = try reader.packet() else { return nil }
     defer { index += 1 }
     var bytes = packet.bytes
-    if removesParameterSets {
-      bytes = Array(ParameterSets.removed(from: ByteBuffer(bytes: bytes)).readableBytesView)
-    }
+    if let sets { bytes = Array(sets.removed(from: ByteBuffer(bytes: bytes)).readableBytesView) }
     // Two frames of one time would be one.
     let decoded = max(order.time(of: index), last.map { $0 + 1 } ?? .min)
     last = decoded

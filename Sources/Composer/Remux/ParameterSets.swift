@@ -1,50 +1,52 @@
 import Bitstream
+import Media
 import NIOCore
 
-/// The parameter sets of a track of H.264: whether one record is enough for all of its frames, and frames without them. Pure.
+/// The parameter sets of a track of H.264 or H.265: whether one record is enough for all of its frames, and frames without them. Pure.
 struct ParameterSets {
-  private let configuration: AVCDecoderConfiguration
+  private let bitstream: any VideoBitstream.Type
   private let stated: Set<ByteBuffer>
+  /// The record that says that frames have no parameter sets.
+  let privateData: [UInt8]
   /// Whether a frame had a set that the record does not have.
   private(set) var haveChanged = false
   /// The sizes of frames that were found, in their order, in pixels.
   private(set) var sizes: [String] = []
 
-  /// - Parameter privateData: an AVCDecoderConfigurationRecord; nil for another one.
-  init?(privateData: [UInt8]) {
-    guard let configuration = try? AVCDecoderConfiguration(parsing: ByteBuffer(bytes: privateData)),
-      configuration.lengthSize == H264NALUnits.lengthSize
+  /// - Parameter privateData: the record of the codec; nil for another one.
+  init?(_ bitstream: (any VideoBitstream.Type)?, privateData: [UInt8]) {
+    guard let bitstream, let stated = bitstream.statedParameterSets(codecPrivate: ByteBuffer(bytes: privateData)),
+      stated.lengthSize == NALUnits.lengthSize
     else { return nil }
-    self.configuration = configuration
-    stated = Set(configuration.sequenceParameterSets + configuration.pictureParameterSets)
-    note(configuration.sequenceParameterSets)
+    self.bitstream = bitstream
+    self.stated = Set(stated.units)
+    self.privateData = Array(stated.complete.readableBytesView)
+    for unit in stated.units { note(bitstream.parameterSet(unit)) }
   }
 
   /// Compares those of a frame with the record.
   mutating func check(_ frame: ByteBuffer) {
-    for unit in H264NALUnits(frame) where unit.type.isParameterSet && !stated.contains(unit.bytes) {
+    for unit in NALUnits(frame) {
+      guard let set = bitstream.parameterSet(unit), !stated.contains(unit) else { continue }
       haveChanged = true
-      if unit.type == .sequenceParameterSet { note([unit.bytes]) }
+      note(set)
     }
   }
 
-  private mutating func note(_ sets: [ByteBuffer]) {
-    for set in sets {
-      guard let parsed = try? H264SequenceParameterSet(parsing: set) else { continue }
-      let size = "\(parsed.size.width)x\(parsed.size.height)"
-      if sizes.last != size, sizes.count < 10 { sizes.append(size) }
-    }
+  private mutating func note(_ set: VideoParameterSet?) {
+    guard let size = set?.size else { return }
+    if sizes.last != size.description, sizes.count < 10 { sizes.append(size.description) }
   }
 
-  /// A frame without the sets that the record has: in `avc1` they are nowhere else (ISO/IEC 14496-15, 5.3.3).
-  static func removed(from frame: ByteBuffer) -> ByteBuffer {
+  /// A frame without the sets that the record has: in `avc1` and `hvc1` they are nowhere else (ISO/IEC 14496-15, 5.3.3 and 8.3.3).
+  func removed(from frame: ByteBuffer) -> ByteBuffer {
     var rest = ByteBuffer()
     var hasSets = false
-    for unit in H264NALUnits(frame) {
-      if unit.type.isParameterSet {
+    for unit in NALUnits(frame) {
+      if bitstream.parameterSet(unit) != nil {
         hasSets = true
       } else {
-        H264NALUnits.append(unit.bytes, to: &rest)
+        NALUnits.append(unit, to: &rest)
       }
     }
     return hasSets && rest.readableBytes > 0 ? rest : frame

@@ -39,6 +39,21 @@ package enum H264Bitstream: VideoBitstream {
 
   package static var needsCodecPrivate: Bool { true }
 
+  package static func statedParameterSets(codecPrivate: ByteBuffer) -> StatedParameterSets? {
+    guard let record = try? AVCDecoderConfiguration(parsing: codecPrivate) else { return nil }
+    return StatedParameterSets(
+      units: record.sequenceParameterSets + record.pictureParameterSets, complete: codecPrivate,
+      lengthSize: record.lengthSize)
+  }
+
+  package static func parameterSet(_ unit: ByteBuffer) -> VideoParameterSet? {
+    guard let type = H264NALUnit(unit)?.type, type.isParameterSet else { return nil }
+    guard type == .sequenceParameterSet, let size = (try? H264SequenceParameterSet(parsing: unit))?.size else {
+      return VideoParameterSet()
+    }
+    return VideoParameterSet(size: VideoSize(width: size.width, height: size.height))
+  }
+
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? {
     guard let record = try? AVCDecoderConfiguration(parsing: ByteBuffer(bytes: codecPrivate)) else { return nil }
     return NALUnitFraming(lengthSize: record.lengthSize, parameterSets: record.units, kinds: 0b11) { bytes in

@@ -42,6 +42,21 @@ package enum H265Bitstream: VideoBitstream {
 
   package static var needsCodecPrivate: Bool { true }
 
+  package static func statedParameterSets(codecPrivate: ByteBuffer) -> StatedParameterSets? {
+    guard let record = try? HEVCDecoderConfiguration(parsing: codecPrivate) else { return nil }
+    return StatedParameterSets(
+      units: record.videoParameterSets + record.sequenceParameterSets + record.pictureParameterSets,
+      complete: record.encoded(isComplete: true), lengthSize: record.lengthSize)
+  }
+
+  package static func parameterSet(_ unit: ByteBuffer) -> VideoParameterSet? {
+    guard let type = H265NALUnit(unit)?.type, type.isParameterSet else { return nil }
+    guard type == .sequenceParameterSet, let size = (try? H265SequenceParameterSet(parsing: unit))?.size else {
+      return VideoParameterSet()
+    }
+    return VideoParameterSet(size: VideoSize(width: size.width, height: size.height))
+  }
+
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? {
     guard let record = try? HEVCDecoderConfiguration(parsing: ByteBuffer(bytes: codecPrivate)) else { return nil }
     return NALUnitFraming(lengthSize: record.lengthSize, parameterSets: record.units, kinds: 0b111) { bytes in

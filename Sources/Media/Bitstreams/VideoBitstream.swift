@@ -36,9 +36,31 @@ package protocol VideoBitstream: Sendable {
   /// Whether a track in a file needs private data, without which its frames cannot be read.
   static var needsCodecPrivate: Bool { get }
 
+  /// Returns the parameter sets in the private data of a track; nil if it has none.
+  static func statedParameterSets(codecPrivate: ByteBuffer) -> StatedParameterSets?
+
+  /// Returns what a NAL unit of a frame states as a parameter set; nil if it is none.
+  static func parameterSet(_ unit: ByteBuffer) -> VideoParameterSet?
+
   /// Returns what converts the frames of a track in a file; nil if the private data is not of the codec, and for a codec whose frames are
   /// stored as they are.
   static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)?
+}
+
+/// The parameter sets that a file states of a track, for codecs whose frames are NAL units.
+package struct StatedParameterSets: Sendable {
+  /// NAL units, headers included.
+  package var units: [ByteBuffer]
+  /// The private data that says that no frame has others, nor the same ones.
+  package var complete: ByteBuffer
+  /// The bytes of a length before a NAL unit: 1, 2 or 4.
+  package var lengthSize: Int
+}
+
+/// What a NAL unit is that is a parameter set.
+package struct VideoParameterSet: Sendable {
+  /// The size of frames, if it states that.
+  package var size: VideoSize?
 }
 
 /// Brings the frames of a track in a file into the form of ``EncodedFrame``.
@@ -56,5 +78,7 @@ extension VideoBitstream {
   package static func reorderedFrames(keyframe: ByteBuffer) -> Int? { 0 }
   package static func hidesLoss(of frame: ByteBuffer) -> Bool { false }
   package static var needsCodecPrivate: Bool { false }
+  package static func statedParameterSets(codecPrivate: ByteBuffer) -> StatedParameterSets? { nil }
+  package static func parameterSet(_ unit: ByteBuffer) -> VideoParameterSet? { nil }
   package static func framing(codecPrivate: [UInt8]) -> (any VideoFraming)? { nil }
 }

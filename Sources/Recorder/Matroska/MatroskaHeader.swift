@@ -19,7 +19,6 @@ package struct MatroskaHeader: Sendable, Hashable {
     case webM = "webm"
     case matroska
 
-    /// The codec ids of WebM.
     /// Whether a file of this type can have a track of a codec.
     package func allows(_ codec: Codec) -> Bool {
       self == .matroska || codec.properties.isAllowedInWebM

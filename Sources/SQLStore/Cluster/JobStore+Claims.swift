@@ -26,13 +26,11 @@ extension JobStore {
     ended_at IS NULL AND node <> $1 AND lease_until < now_ms() AND $2 = 1
       AND (state IN ('stopping', 'storing') OR stop_reason IS NOT NULL)
     """
-  /// How long after the end of its wait a scheduled job ends: each node has looked at it then since it became due. One that is queued
-  /// had that time before.
+  /// How long after the end of its wait a job ends: each node has looked at it then, also if it became due only now.
   private static let queueGrace: Int64 = 5_000
   private static let tired = """
     ended_at IS NULL AND node IS NULL AND state IN ('scheduled', 'queued') AND stop_reason IS NULL
-      AND COALESCE(start_at, 0) <= now_ms()
-      AND (queue_until < now_ms() - \(queueGrace) OR (state = 'queued' AND queue_until <= now_ms()))
+      AND COALESCE(start_at, 0) <= now_ms() AND queue_until < now_ms() - \(queueGrace)
     """
   /// Which attempts of a node are of jobs that it does not have.
   private static let unstored = """

@@ -53,8 +53,9 @@ struct Composing {
       for problem in found.problems(of: job) { console.say(problem) }
       let begun = ContinuousClock.now
       do {
-        begin(job, input)
-        let outcome = try await end(of: job, &iterator)
+        let display = ComposingDisplay(console: console)
+        begin(job, display, input)
+        let outcome = try await end(of: job, display, &iterator)
         for problem in outcome.problems(of: job.plan) { console.say(problem) }
         try write(outcome.report(of: job), to: job.options.report)
         console.result(outcome.text(of: job, after: ContinuousClock.now - begun))
@@ -79,8 +80,9 @@ struct Composing {
     case signal(Int32)
   }
 
-  private func begin(_ job: CompositionJob, _ input: AsyncStream<Event>.Continuation) {
-    let display = ComposingDisplay(console: console)
+  private func begin(
+    _ job: CompositionJob, _ display: ComposingDisplay, _ input: AsyncStream<Event>.Continuation
+  ) {
     let isStarted = DedicatedThread.start("compose", niceness: LowPriority.niceness) {
       do throws(ComposerFailure) {
         let outcome = try Composer(job.plan, job.options, output: job.options.output).run { display.show($0) }
@@ -94,10 +96,10 @@ struct Composing {
 
   /// - Throws: `CompositionInterruption` after a signal; the thread goes on until the program ends.
   private func end(
-    of job: CompositionJob, _ events: inout AsyncStream<Event>.Iterator
+    of job: CompositionJob, _ display: ComposingDisplay, _ events: inout AsyncStream<Event>.Iterator
   ) async throws -> CompositionOutcome {
     let event = await events.next()
-    console.clearStatus()
+    display.stop()
     switch event {
     case .end(let result): return try result.get()
     case .signal(let signal): throw CompositionInterruption(job, signal: signal)

@@ -8,6 +8,7 @@ final class ComposingDisplay: Sendable {
     var stage: CompositionProgress.Stage?
     var begun = ContinuousClock.now
     var shown: ContinuousClock.Instant?
+    var isStopped = false
   }
 
   private let console: Console
@@ -22,11 +23,18 @@ final class ComposingDisplay: Sendable {
     guard console.isTerminal else { return }
     let now = ContinuousClock.now
     let elapsed: Duration? = state.withLock { state in
+      if state.isStopped { return nil }
       if state.stage != progress.stage { (state.stage, state.begun, state.shown) = (progress.stage, now, nil) }
       if let shown = state.shown, now - shown < Self.interval { return nil }
       state.shown = now
       return now - state.begun
     }
     if let elapsed { console.show(lines: [progress.line(elapsed: elapsed)]) }
+  }
+
+  /// Shows nothing any more.
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    console.clearStatus()
   }
 }

@@ -15,7 +15,7 @@ struct InspectCommand: AsyncParsableCommand {
 
       A recording of this program is one peer, with all its files: its manifest says what was lost and why. Recordings \
       of a user's further streams (alice.2.webm beside alice.webm) are streams of the same peer. Any other \
-      WebM, Matroska, Ogg (Opus) or IVF (VP8, VP9) file is a peer of its own. Recordings of one call are aligned as \
+      WebM, Matroska, Ogg (Opus) or IVF (VP8, VP9, AV1) file is a peer of its own. Recordings of one call are aligned as \
       they were made. Exits with 0 if all rules hold and with 1 if one does not; a rule that cannot be measured does not \
       hold.
       """)

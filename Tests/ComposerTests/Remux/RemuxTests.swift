@@ -112,6 +112,31 @@ struct RemuxTests {
     #expect(place.names == ["in.mkv", "out.\(ending)"])
   }
 
+  @Test(
+    "H.265 is copied, without parameter sets in the frames of MP4, and AV1 as well",
+    arguments: [
+      ("libx265", "mp4", "hevc", "hvc1"), ("libx265", "mov", "hevc", "hvc1"), ("libx265", "mkv", "hevc", nil),
+      ("libaom-av1", "mp4", "av1", "av01"), ("libaom-av1", "webm", "av1", nil),
+    ])
+  func newer(encoder: String, ending: String, name: String, tag: String?) throws {
+    let place = try Workplace()
+    let options =
+      encoder == "libx265"
+      ? ["-x265-params", "log-level=none:bframes=2:pools=1:repeat-headers=1"]
+      : ["-usage", "realtime", "-cpu-used", "8"]
+    let input = try place.make(
+      "in.mkv", video: ["-c:v", encoder, "-g", "25", "-pix_fmt", "yuv420p"] + options, sound: nil)
+    let report = try place.remux(input, "out.\(ending)")
+    let output = place.file("out.\(ending)")
+    #expect(report.tracks.first == (encoder == "libx265" ? "H.265, 75 frames" : "AV1, 75 frames"))
+    #expect(try place.frames(output) == place.frames(input))
+    let stream = try #require(try place.streams(output).first)
+    #expect(stream["codec_name"] as? String == name)
+    if let tag { #expect(stream["codec_tag_string"] as? String == tag) }
+    let (written, given) = (try place.times(output), try place.times(input))
+    #expect(zip(written, given).allSatisfy { abs($0 - $1) < 0.0011 }, "\(written)")
+  }
+
   @Test("an MP4 has its index in front, and its frames carry no parameter sets")
   func avc1() throws {
     let place = try Workplace()

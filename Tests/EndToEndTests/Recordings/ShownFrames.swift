@@ -74,12 +74,13 @@ struct ShownFrames: Sendable {
   func expectConsecutive(framesPerSecond: Double) {
     expectGrowing()
     let whole = frames.dropLast(3)
-    #expect(whole.allSatisfy { $0.number != nil }, "each frame can be read")
-    let gaps = zip(whole, whole.dropFirst()).filter { earlier, later in
-      guard let number = earlier.number, let next = later.number else { return false }
-      return next != number + 1 || abs(later.time - earlier.time - 1 / framesPerSecond) > 0.002
-    }
-    let list = gaps.prefix(10).map { "\($0.number ?? -1) at \($0.time), then \($1.number ?? -1) at \($1.time)" }
-    #expect(gaps.isEmpty, "\(gaps.count) frames are not one frame apart: \(list)")
+    let late = zip(whole, whole.dropFirst()).filter { abs($1.time - $0.time - 1 / framesPerSecond) > 0.002 }
+    let times = late.prefix(10).map { "\($0.number ?? -1) at \($0.time), then \($1.number ?? -1) at \($1.time)" }
+    #expect(late.isEmpty, "\(late.count) frames are not shown one frame after the one before: \(times)")
+    // An encoder with few bits may blur one.
+    let read = whole.enumerated().compactMap { position, frame in frame.number.map { (position, $0) } }
+    #expect(read.count * 20 >= whole.count * 19, "\(read.count) of \(whole.count) frames can be read")
+    let wrong = zip(read, read.dropFirst()).filter { $1.1 - $0.1 != $1.0 - $0.0 }.map { "\($0.1) then \($1.1)" }
+    #expect(wrong.isEmpty, "frames are not painted directly after the one before: \(wrong.prefix(10))")
   }
 }

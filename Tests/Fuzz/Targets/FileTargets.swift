@@ -19,6 +19,10 @@ enum FileTargets {
       try require(file.period > 0 && !file.tracks.isEmpty, "A file that can be played has no length, or no track.")
       _ = (file.summary, file.notes, file.duration)
     }
+    // As a composition reads it, with all that is left after damage.
+    if let left = try? StoredFile(opening: path, accepting: Set(Codec.allCases), continuesAfterDamage: true) {
+      for track in left.tracks { try play(track, of: left) }
+    }
     guard let stored = try? StoredFile(opening: path, accepting: Set(Codec.allCases)) else { return }
     _ = stored.summary
     for track in stored.tracks { try play(track, of: stored) }

@@ -72,6 +72,53 @@ struct WorkerFileTests {
     }
   }
 
+  @Test(
+    "AV1 is sent as stored, out of WebM and MP4, and encoded where the call does not carry it",
+    arguments: ["webm", "mp4"])
+  func storedAV1(ending: String) async throws {
+    let path = try make(
+      "a.\(ending)",
+      Self.picture + Self.tone + ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-g", "25"]
+        + ["-c:a", ending == "webm" ? "libopus" : "aac"])
+    let source = try open(path)
+    #expect(source.codecs == [.video: .av1, .audio: .opus] && !source.isLive)
+    #expect(source.summary.contains("AV1 128x96, 50 frames in 2.00 s"), "\(source.summary)")
+    var frames: [EncodedFrame] = []
+    for await frame in await source.frames() { frames.append(frame) }
+    let video = frames.filter { $0.codec == .av1 }
+    #expect(video.count == 50 && video.filter(\.isKeyframe).count == 2)
+    #expect(video.first?.size == VideoSize(width: 128, height: 96))
+    for frame in video where frame.isKeyframe { #expect(frame.profile?.hasPrefix("av01.0.") == true) }
+    let other = try open(path) { $0.chooseVideoCodecs(nil, allowed: [.vp8, .h264]) }
+    #expect(other.isLive && other.codecs[.video] == .vp8)
+  }
+
+  @Test("H.265 is sent as stored where the call is said to carry it, and encoded otherwise")
+  func storedH265() async throws {
+    let path = try make(
+      "a.mp4",
+      Self.picture + [
+        "-c:v", "libx265", "-x265-params", "log-level=none:bframes=0:pools=1", "-g", "25", "-tag:v", "hvc1",
+      ])
+    #expect(try open(path).codecs == [.video: .vp8])
+    let source = try open(path) { $0.chooseVideoCodecs(nil, allowed: [.h265]) }
+    #expect(source.codecs == [.video: .h265] && !source.isLive)
+    var frames: [EncodedFrame] = []
+    for await frame in await source.frames() { frames.append(frame) }
+    #expect(frames.count == 50 && frames.filter(\.isKeyframe).count == 2)
+    for frame in frames where frame.isKeyframe { #expect(frame.profile?.hasPrefix("hvc1.1.6.L") == true) }
+    // Nothing is encoded in H.265.
+    let error = #expect(throws: LiveCamera.OpeningError.self) {
+      try open(path) {
+        $0.chooseVideoCodecs(.h265, allowed: nil)
+        $0.live = true
+      }
+    }
+    #expect(
+      error?.description.hasSuffix("a.mp4 cannot be sent as H.265: that is sent from files only, as they have it.")
+        == true)
+  }
+
   @Test("VP8 of a WebM file with Vorbis is sent as stored, beside audio that is encoded")
   func storedBesideVorbis() async throws {
     let path = try make("a.webm", Self.picture + Self.tone + ["-c:v", "libvpx", "-g", "25", "-c:a", "libvorbis"])

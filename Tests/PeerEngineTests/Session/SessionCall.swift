@@ -193,6 +193,8 @@ struct Negotiated {
   var alternatives: [(codec: Codec, payloadType: UInt8)] = []
   /// The payload type of RED, if it was negotiated.
   var redundancyPayloadType: UInt8?
+  /// The id of the orientation of video, if it was negotiated.
+  var videoOrientation: UInt8?
 
   var alice: [NegotiatedMedia] { [section(audio, ofAlice: true), section(video, ofAlice: true)] }
   var bob: [NegotiatedMedia] { [section(audio, ofAlice: false), section(video, ofAlice: false)] }
@@ -226,6 +228,7 @@ struct Negotiated {
     media.extensions.mid = mids ? 4 : nil
     media.extensions.streamID = isVideo ? 10 : nil
     media.extensions.repairedStreamID = isVideo ? 11 : nil
+    media.extensions.videoOrientation = isVideo ? videoOrientation : nil
     media.extensions.absoluteSendTime = 2
     media.extensions.transportSequenceNumber = transportWide ? 3 : nil
     media.alternatives = alternatives.filter { $0.codec.kind == codec.kind }.map {
