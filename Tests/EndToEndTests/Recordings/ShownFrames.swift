@@ -53,9 +53,11 @@ struct ShownFrames: Sendable {
     }
   }
 
-  /// Returns the sizes of the frames with these numbers.
-  func sizes(of numbers: ClosedRange<Int>) -> Set<String> {
-    Set(frames.filter { $0.number.map(numbers.contains) ?? false }.map { "\($0.width)x\($0.height)" })
+  /// Returns the frames from the first to the last one with these numbers, also those between them that cannot be read.
+  func frames(of numbers: ClosedRange<Int>) -> ArraySlice<Frame> {
+    func isIn(_ frame: Frame) -> Bool { frame.number.map(numbers.contains) ?? false }
+    guard let first = frames.firstIndex(where: isIn), let last = frames.lastIndex(where: isIn) else { return [] }
+    return frames[first...last]
   }
 
   /// Checks that numbers and times grow with each frame.
