@@ -157,6 +157,28 @@ enum AV1Layered: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
+  /// Temporal units of a stream without layers, which ffmpeg encodes.
+  static func singleLayer() throws -> [ByteBuffer] {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ivf")
+    defer { try? FileManager.default.removeItem(at: path) }
+    let result = try ExternalTool.run(
+      "ffmpeg",
+      ["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=128x72:rate=10", "-frames:v", "5", "-c:v", "libaom-av1"]
+        + ["-usage", "realtime", "-cpu-used", "8", path.path])
+    #expect(result.errors == "")
+    var (bytes, units) = (ByteBuffer(bytes: try Data(contentsOf: path)), [ByteBuffer]())
+    bytes.moveReaderIndex(forwardBy: 32)
+    while let length = bytes.readInteger(endianness: .little, as: UInt32.self),
+      bytes.readInteger(as: UInt64.self) != nil,
+      let stored = bytes.readSlice(length: Int(length))
+    {
+      var unit = ByteBuffer()
+      for obu in AV1OBUs(stored) where obu.type.isKept { obu.write(into: &unit) }
+      units.append(unit)
+    }
+    return units
+  }
+
   /// Decodes temporal units with FFmpeg, and returns the size and MD5 sum of each image by the number of the picture.
   static func decode(
     _ units: [(number: Int, bytes: ByteBuffer)], with decoder: String = "libdav1d"

@@ -56,6 +56,25 @@ struct AV1ReceiverTests {
     #expect(try AV1Layered.decode(emitted, with: "libaom-av1") == wanted)
   }
 
+  @Test("where the number of layers falls to one and rises again, dav1d shows each picture in time")
+  func changedLayers() throws {
+    let layered = try sent(.all).map(\.bytes)
+    let single = try AV1Layered.singleLayer()
+    // The second sequence is of one layer, the last one of three again.
+    let units = Array(layered.prefix(6)) + single + Array(layered.suffix(6))
+    var maker = AV1PictureMaker()
+    var playback = AV1Playback()
+    for (number, unit) in units.enumerated() {
+      for packet in maker.packets(number, [(0, unit)], isKeyframe: false) { playback.add(packet) }
+    }
+    #expect(playback.numbers == Array(units.indices))
+    let emitted = playback.emitted.map(\.payload)
+    #expect(emitted[..<6] == layered[..<6] && emitted[6] != single[0])
+    let wanted = try AV1Layered.decode(Array(units.enumerated().map { ($0, $1) }), with: "libaom-av1")
+    #expect(wanted.count == units.count && wanted.values.allSatisfy { $0.count == 1 })
+    #expect(try AV1Layered.decode(emitted.enumerated().map { ($0, $1) }) == wanted)
+  }
+
   @Test("dav1d would show nothing of a picture whose highest layer is not the stream's")
   func unchanged() throws {
     let units = try sent(.key) { $0 < 4 ? 3 : 1 }
