@@ -7,9 +7,9 @@
 # A third measurement relays all users through coturn, which runs beside the publishers and whose own time does not count. The
 # script fails if a relayed user of several costs more than 1.3 times a direct one.
 #
-# A second table has users who send H.264 instead, also of 1 Mb/s. The script fails if such a user of several costs more than 1.1 times
-# a user of VP8 with `--verify off`, or if decoding in the processes of chatbot-media costs more than 1.4 times what ffmpeg needs for the same
-# frames with one thread.
+# Further tables have users who send H.264, H.265 or AV1 instead, also of 1 Mb/s. The script fails if such a user of several costs more than
+# 1.1 times a user of VP8 with `--verify off`, or if decoding in the processes of chatbot-media costs more than 1.4 times what ffmpeg needs
+# for the same frames with one thread.
 #
 # The table is printed and stored in Benchmarks/results.md with the machine, the date and the command. The receiver of
 # the floor, and the recorder with `--verify off`, run on the first processor alone; with decoding the recorder uses all
@@ -82,13 +82,19 @@ make_sample() {
     -f webm "$1" || fail "ffmpeg could not create the file for the publishers."
 }
 
-# Creates the same with H.264, and its video alone.
-make_h264_sample() {
-  timeout 120 ffmpeg -hide_banner -loglevel error -nostdin -y \
+# make_codec_sample CODEC FILE STREAM: creates the same with another codec, and its video alone.
+make_codec_sample() {
+  local options container=matroska stream=$1
+  local rate=(-b:v 1000k -minrate 1000k -maxrate 1000k -bufsize 1000k -g 30 -keyint_min 30)
+  case $1 in
+    h264) options=(-c:v libx264 -profile:v baseline -preset veryfast -sc_threshold 0) ;;
+    hevc) options=(-c:v libx265 -preset veryfast -x265-params "bframes=0:scenecut=0:open-gop=0:log-level=none") ;;
+    av1) options=(-c:v libaom-av1 -usage realtime -cpu-used 8 -lag-in-frames 0) container=webm stream=obu ;;
+  esac
+  timeout 300 ffmpeg -hide_banner -loglevel error -nostdin -y \
     -f lavfi -i "testsrc2=size=640x480:rate=30:duration=10,noise=alls=6:allf=t,format=yuv420p" -i "$sample" -map 0:v -map 1:a \
-    -c:v libx264 -profile:v baseline -preset veryfast -b:v 1000k -minrate 1000k -maxrate 1000k -bufsize 1000k -g 30 -keyint_min 30 \
-    -sc_threshold 0 -c:a copy -f matroska "$1" || fail "ffmpeg could not create the file of H.264."
-  timeout 60 ffmpeg -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v -c:v copy -f h264 "$2"
+    "${options[@]}" "${rate[@]}" -c:a copy -f $container "$2" || fail "ffmpeg could not create the file of $1."
+  timeout 60 ffmpeg -hide_banner -loglevel error -nostdin -y -i "$2" -map 0:v -c:v copy -f "$stream" "$3"
 }
 
 # ffmpeg_cost FILE: what ffmpeg needs to decode 30 frames a second, in percent of one core: the least of three times.
@@ -145,7 +151,7 @@ measure() {
   local before after load_before load_after began ended span packets bits share_sent carried_before carried_after
   local place=("${first_processor[@]}") times_carried=1
   [[ $2 == off ]] || place=()
-  room+=-${sample##*.}
+  room+=-$(basename "${sample%.*}")
   if [[ $# -gt 2 ]]; then times_carried=2 room+=-relayed; fi
   start recorder.log "${place[@]}" "$program" --room "$room" --record "$out" --verify "$2" --server "$server" \
     --bind-address 127.0.0.1 --log-level warning "${@:3}"
@@ -213,8 +219,11 @@ fi
 cc -O2 -o "$folder/floor" Benchmarks/floor.c $(pkg-config --cflags --libs libsrtp2)
 sample=$folder/user.webm
 make_sample "$sample"
-h264_sample=$folder/user.mkv
-make_h264_sample "$h264_sample" "$folder/user.h264"
+# The codecs of the further tables: ffmpeg's name, ours, and the file that is played.
+codecs=(h264 hevc av1)
+declare -A codec_name=([h264]=H.264 [hevc]=H.265 [av1]=AV1)
+declare -A codec_file=([h264]="$folder/h264.mkv" [hevc]="$folder/hevc.mkv" [av1]="$folder/av1.webm")
+for codec in "${codecs[@]}"; do make_codec_sample "$codec" "${codec_file[$codec]}" "$folder/$codec.stream"; done
 
 port=4300
 while listens $port; do port=$((port + 2)); done
@@ -280,36 +289,42 @@ for count in "${users[@]}"; do
   [[ $floor_lost -eq 0 ]] || say "The floor itself lost $floor_lost packets."
 done
 
-# The most that a user of H.264 may cost, of several, as a multiple of one of VP8, and its decoding, as a multiple of ffmpeg's.
-h264_bound=1.1 decoding_bound=1.4
-sample=$h264_sample
-ffmpeg=$(ffmpeg_cost "$folder/user.h264")
-{
-  printf '\nThe same with H.264. `decoding` is what a user costs more with verification, and as a multiple of the time of '
-  printf '`ffmpeg -threads 1 -f null -` for the same frames, %s %%.\n\n' "$ffmpeg"
-  printf '| %5s | %24s | %24s | %16s | %s |\n' users 'recorded, of VP8' 'and decoded, share' decoding 'lost without decoding'
-  printf '|%s\n' '------:|-------------------------:|-------------------------:|-----------------:|:--|'
-} | tee -a "$folder/results.md"
-for count in "${users[@]}"; do
-  # There are 64 processes that decode, and no more.
-  if ((count > 64)); then continue; fi
-  say "$count users of H.264 ..."
-  measure "$count" off
-  off=$recorder_cpu
-  lost="$frames_lost of $frames frames, $packets_lost packets"
-  if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
-  measure "$count" on
-  decoding=$(awk -v on="$recorder_cpu" -v off="$off" 'BEGIN { printf "%.3f", on - off }')
-  printf '| %5d | %15s (%5s) | %16s, %6s | %8s (%5s) | %s |\n' "$count" "$off" "$(times "$off" "${vp8_cost[$count]}")" "$recorder_cpu" \
-    "$verified" "$decoding" "$(times "$decoding" "$ffmpeg")" "$lost" | tee -a "$folder/results.md"
-  if ((count > 1)) && awk -v a="$off" -v b="${vp8_cost[$count]}" -v m=$h264_bound 'BEGIN { exit !(a > m * b) }'; then
-    say "$count users of H.264 cost more than $h264_bound times as much as users of VP8."
-    status=1
-  fi
-  if awk -v a="$decoding" -v b="$ffmpeg" -v m=$decoding_bound 'BEGIN { exit !(a > m * b) }'; then
-    say "Decoding $count users of H.264 costs more than $decoding_bound times as much as ffmpeg."
-    status=1
-  fi
-done
+# The most that a user of another codec may cost, of several, as a multiple of one of VP8, and its decoding, as a multiple of ffmpeg's.
+codec_bound=1.1 decoding_bound=1.4
+
+# measure_codec CODEC: writes the table of a codec.
+measure_codec() {
+  local name=${codec_name[$1]} ffmpeg count off lost decoding
+  sample=${codec_file[$1]}
+  ffmpeg=$(ffmpeg_cost "$folder/$1.stream")
+  {
+    printf '\nThe same with %s. `decoding` is what a user costs more with verification, and as a multiple of the time of ' "$name"
+    printf '`ffmpeg -threads 1 -f null -` for the same frames, %s %%.\n\n' "$ffmpeg"
+    printf '| %5s | %24s | %24s | %16s | %s |\n' users 'recorded, of VP8' 'and decoded, share' decoding 'lost without decoding'
+    printf '|%s\n' '------:|-------------------------:|-------------------------:|-----------------:|:--|'
+  } | tee -a "$folder/results.md"
+  for count in "${users[@]}"; do
+    # There are 64 processes that decode, and no more.
+    if ((count > 64)); then continue; fi
+    say "$count users of $name ..."
+    measure "$count" off
+    off=$recorder_cpu
+    lost="$frames_lost of $frames frames, $packets_lost packets"
+    if [[ $frames_lost -ne 0 || $packets_lost -ne 0 ]]; then status=1; fi
+    measure "$count" on
+    decoding=$(awk -v on="$recorder_cpu" -v off="$off" 'BEGIN { printf "%.3f", on - off }')
+    printf '| %5d | %15s (%5s) | %16s, %6s | %8s (%5s) | %s |\n' "$count" "$off" "$(times "$off" "${vp8_cost[$count]}")" "$recorder_cpu" \
+      "$verified" "$decoding" "$(times "$decoding" "$ffmpeg")" "$lost" | tee -a "$folder/results.md"
+    if ((count > 1)) && awk -v a="$off" -v b="${vp8_cost[$count]}" -v m=$codec_bound 'BEGIN { exit !(a > m * b) }'; then
+      say "$count users of $name cost more than $codec_bound times as much as users of VP8."
+      status=1
+    fi
+    if awk -v a="$decoding" -v b="$ffmpeg" -v m=$decoding_bound 'BEGIN { exit !(a > m * b) }'; then
+      say "Decoding $count users of $name costs more than $decoding_bound times as much as ffmpeg."
+      status=1
+    fi
+  done
+}
+for codec in "${codecs[@]}"; do measure_codec "$codec"; done
 cp "$folder/results.md" Benchmarks/results.md
 exit $status

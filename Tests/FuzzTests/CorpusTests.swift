@@ -12,6 +12,9 @@ struct CorpusTests {
   /// The duration of the run for all targets together.
   private static let seconds = ProcessInfo.processInfo.environment["CHATBOT_FUZZ_SECONDS"].flatMap(Double.init) ?? 60
 
+  /// The number of mutations of each target, in place of a duration.
+  private static let mutations = ProcessInfo.processInfo.environment["CHATBOT_FUZZ_MUTATIONS"].flatMap(Int.init)
+
   /// All targets, or those that are named, for a longer run.
   private static let targets =
     ProcessInfo.processInfo.environment["CHATBOT_FUZZ_TARGETS"]?.split(separator: ",").compactMap {
@@ -31,10 +34,15 @@ struct CorpusTests {
     #expect(!corpus.isEmpty, "there is no corpus for \(target)")
     let trace = try InputTrace(target)
     var mutator = Mutator(corpus, largest: target.largestInput, seed: 20_261_122)
-    let end = ContinuousClock.now + .seconds(Self.seconds / Double(Self.targets.count))
+    let begun = ContinuousClock.now
+    let end = begun + .seconds(Self.seconds / Double(Self.targets.count))
     var failures = 0
     var tried = 0
-    while failures < 3, tried < corpus.count || ContinuousClock.now < end {
+    func isOver() -> Bool {
+      if let mutations = Self.mutations { return tried >= corpus.count + mutations }
+      return tried >= corpus.count && ContinuousClock.now >= end
+    }
+    while failures < 3, !isOver() {
       let input = tried < corpus.count ? corpus[tried] : mutator.next()
       tried += 1
       trace.note(input)
@@ -43,7 +51,8 @@ struct CorpusTests {
       Issue.record("input \(tried) \(failure): \(Data(input).base64EncodedString())")
     }
     trace.remove()
-    print("measured: \(target.rawValue) processed \(tried) inputs")
+    let took = (ContinuousClock.now - begun).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
+    print("measured: \(target.rawValue) processed \(tried) inputs in \(took)")
   }
 
   /// Returns why a target fails for an input, or nil if it succeeds.

@@ -31,7 +31,7 @@ name, settings = ENCODERS[options.codec]
 video = output.add_stream(name, rate=options.rate, options={**settings, "g": "45"})
 video.width, video.height = options.size
 video.pix_fmt = "yuv420p"
-video.bit_rate = 600_000
+video.bit_rate = 1_000_000
 
 ended = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()

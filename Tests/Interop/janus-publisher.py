@@ -42,11 +42,9 @@ def orientation(frame):
 
 
 class Extension:
-    """The id that the answer gives to the orientation, and which frame a timestamp belongs to."""
+    """Which frame a timestamp belongs to."""
 
-    id = None
     origin = None
-    last = None
 
     @classmethod
     def byte(cls, packet):
@@ -65,7 +63,6 @@ def configure(self, parameters):
     for extension in parameters.headerExtensions:
         if extension.uri == ORIENTATION:
             self.orientation = extension.id
-            Extension.id = extension.id
 
 
 def serialize(self, extensions_map=rtp.HeaderExtensionsMap()):
@@ -185,7 +182,8 @@ async def main():
             offer = {"type": "offer", "sdp": connection.localDescription.sdp}
             answer = await janus.ask({"request": "publish"}, offer)
             await connection.setRemoteDescription(RTCSessionDescription(answer["jsep"]["sdp"], "answer"))
-            write({"published": True, "extension": Extension.id})
+            identifiers = [line for line in answer["jsep"]["sdp"].split("\r\n") if line.endswith(ORIENTATION)]
+            write({"published": True, "extension": int(identifiers[0].split(":")[1].split()[0]) if identifiers else None})
             # Until standard input ends.
             await asyncio.get_event_loop().run_in_executor(None, sys.stdin.read)
             await janus.ask({"request": "leave"})

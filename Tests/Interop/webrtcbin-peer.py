@@ -120,6 +120,7 @@ class Peer:
         self.pipeline = None
         self.waiting = []
         self.sender = None
+        self.first = None
 
     def begin(self, offer=None):
         """Creates the pipeline. An answer must use the payload types of the offer."""
@@ -138,6 +139,10 @@ class Peer:
         self.peer.connect("pad-added", self.on_pad)
         self.peer.connect("notify::connection-state", self.on_state)
         self.pipeline.set_state(Gst.State.PLAYING)
+        # So that the first sender reports come while a recorder still waits for them.
+        session = self.peer.get_by_name("rtpbin").emit("get-internal-session", 0)
+        if session:
+            session.set_property("rtcp-min-interval", Gst.SECOND // 2)
 
     def paint(self):
         """Paints a frame each fifteenth of a second, at the time that its buffer states."""
@@ -164,9 +169,19 @@ class Peer:
         return subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
     def on_video(self, _, buffer):
-        # Of packets the last one of a frame has the marker.
-        if VIDEO[options.video][3] or buffer.extract_dup(1, 1)[0] & 0x80:
+        if VIDEO[options.video][3]:
             self.count("sent", "video")
+        else:
+            header = buffer.extract_dup(0, 8)
+            # The last packet of a frame has the marker.
+            if header[1] & 0x80:
+                self.count("sent", "video")
+            # Sender reports take the time of a buffer for that of its timestamp. Frames are not sent when they are shown.
+            timestamp = int.from_bytes(header[4:], "big")
+            if self.first is None:
+                self.first = (timestamp, buffer.pts)
+            later = (timestamp - self.first[0] + (1 << 31)) % (1 << 32) - (1 << 31)
+            buffer.pts = max(0, self.first[1] + later * Gst.SECOND // 90000)
         # The payloader takes the time of presentation. That of decoding is up to two frames before it.
         if options.decoding_times:
             buffer.pts = buffer.dts + 2 * Gst.SECOND // RATE

@@ -7,6 +7,8 @@ package typealias H264FrameAssembler = NALUnitFrameAssembler<H264FrameFormat>
 
 /// What the assembler of frames must know of H.264.
 package enum H264FrameFormat: NALUnitFrameFormat {
+  package static var headerSize: Int { 1 }
+
   package static func content(of payload: ByteBuffer) -> NALUnitContent? {
     guard let content = try? H264Payload(parsing: payload) else { return nil }
     switch content {
@@ -15,7 +17,7 @@ package enum H264FrameFormat: NALUnitFrameFormat {
     case .fragment(let fragment):
       return .fragment(
         .init(
-          header: ByteBuffer(integer: fragment.header), type: fragment.type.rawValue,
+          header: UInt16(fragment.header), type: fragment.type.rawValue,
           traits: traits(of: fragment.type, referenceIDC: fragment.referenceIDC), isFirst: fragment.isFirst,
           isLast: fragment.isLast, bytes: fragment.bytes))
     }

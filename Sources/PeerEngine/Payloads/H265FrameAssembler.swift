@@ -7,6 +7,8 @@ package typealias H265FrameAssembler = NALUnitFrameAssembler<H265FrameFormat>
 
 /// What the assembler of frames must know of H.265. Units of upper layers (nuh_layer_id above 0) are left out.
 package enum H265FrameFormat: NALUnitFrameFormat {
+  package static var headerSize: Int { H265NALUnit.headerSize }
+
   package static func content(of payload: ByteBuffer) -> NALUnitContent? {
     guard let content = try? H265Payload(parsing: payload) else { return nil }
     switch content {
@@ -15,7 +17,7 @@ package enum H265FrameFormat: NALUnitFrameFormat {
     case .fragment(let fragment):
       return .fragment(
         .init(
-          header: ByteBuffer(integer: fragment.header), type: fragment.type.rawValue,
+          header: fragment.header, type: fragment.type.rawValue,
           traits: traits(of: fragment.type, layerID: fragment.layerID), isFirst: fragment.isFirst,
           isLast: fragment.isLast, bytes: fragment.bytes))
     }

@@ -195,7 +195,11 @@ extension NALUnitFrameAssembler {
       if fragment.traits.contains(.isKept), hasRoom(for: fragment.bytes) {
         fragmented?.start = payload.writerIndex
         payload.writeInteger(0 as UInt32)
-        payload.writeImmutableBuffer(fragment.header)
+        if Format.headerSize == 1 {
+          payload.writeInteger(UInt8(truncatingIfNeeded: fragment.header))
+        } else {
+          payload.writeInteger(fragment.header)
+        }
       }
     } else if fragmented?.type != fragment.type {
       // Its first fragment is missing. What is known of a damaged slice is which frames need it.

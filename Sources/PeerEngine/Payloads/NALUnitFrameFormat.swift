@@ -9,6 +9,8 @@ package protocol NALUnitFrameFormat: Sendable {
   associatedtype ParameterSets: NALUnitParameterSets
   associatedtype OrderCounter: PictureOrderCounter
 
+  /// The bytes of the header of a NAL unit, 1 or 2.
+  static var headerSize: Int { get }
   /// Parses an RTP payload; nil if it is not valid.
   static func content(of payload: ByteBuffer) -> NALUnitContent?
   /// Returns what a whole unit is.
@@ -84,8 +86,8 @@ package enum NALUnitContent: Sendable {
 
   /// A part of a NAL unit.
   package struct Fragment: Sendable {
-    /// The header of the NAL unit, 1 or 2 bytes.
-    package var header: ByteBuffer
+    /// The header of the NAL unit, of which the format says how many bytes it has.
+    package var header: UInt16
     package var type: UInt8
     package var traits: NALUnitTraits
     package var isFirst: Bool

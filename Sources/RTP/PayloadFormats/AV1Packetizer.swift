@@ -1,10 +1,12 @@
 import Bitstream
 package import NIOCore
 
-/// Splits temporal units of AV1 into RTP payloads of about equal size (AV1 RTP specification 1.0, 4 and 5): several OBUs of a frame
-/// share a payload, and one that is too large continues in the next.
+/// Splits temporal units of AV1 into RTP payloads of about equal size (AV1 RTP specification 1.0, 4 and 5): several OBUs share a payload,
+/// and one that is too large continues in the next.
 ///
-/// OBUs of different frames or layers are in different payloads.
+/// Every payload but the first begins with the rest of an OBU. Without a dependency descriptor, which we do not send, that is how libwebrtc
+/// knows which packets belong together: it takes any other payload for the beginning of a frame, and would show no stream with several
+/// frames in a temporal unit, as those with spatial layers have.
 package struct AV1Packetizer: Sendable, Hashable {
   /// The maximum payload size in bytes, aggregation header included.
   package let maximumPayloadSize: Int
@@ -23,32 +25,31 @@ package struct AV1Packetizer: Sendable, Hashable {
     var byteCount: Int { (header?.headerSize ?? 0) + bytes.readableBytes }
     /// The bytes in a payload, with those of the length.
     var cost: Int { LEB128.byteCount(of: byteCount) + byteCount }
+
+    /// Removes and returns the first bytes; nil unless they have the header and a byte more, and a byte is left.
+    mutating func removeFirst(_ count: Int) -> Piece? {
+      let headerSize = header?.headerSize ?? 0
+      guard count > headerSize, count < byteCount, let part = bytes.readSlice(length: count - headerSize) else {
+        return nil
+      }
+      defer { header = nil }
+      return Piece(header: header, bytes: part)
+    }
   }
 
   /// Returns the payloads of one temporal unit, in order. The packet of the last one has the marker bit.
   ///
   /// - Parameter frame: a temporal unit in the form of `AV1OBUs`; temporal delimiters, tile lists and padding are left out.
   package func packetize(frame: ByteBuffer) -> [ByteBuffer] {
+    var pieces: [Piece] = []
+    for obu in AV1OBUs(frame) where obu.type.isKept { pieces.append(Piece(header: obu, bytes: obu.payload)) }
     var payloads: [ByteBuffer] = []
-    var gathered: [AV1OBU] = []
-    var isFrameOver = false
-    for obu in AV1OBUs(frame) where obu.type.isKept {
-      let isOther =
-        isFrameOver && obu.type != .tileGroup
-        || gathered.last.map { Self.layers(of: $0) != Self.layers(of: obu) } ?? false
-      if isOther { split(&gathered, into: &payloads) }
-      gathered.append(obu)
-      isFrameOver = obu.type == .frame || obu.type == .tileGroup || obu.type == .frameHeader
-    }
-    split(&gathered, into: &payloads)
+    split(&pieces, into: &payloads)
     if Self.isKeyframe(frame), let header = payloads.first?.getInteger(at: 0, as: UInt8.self) {
       payloads[0].setInteger(header | 0x08, at: 0)
     }
     return payloads
   }
-
-  /// Two OBUs with extensions share a payload only if they are of the same layers.
-  private static func layers(of obu: AV1OBU) -> UInt8 { obu.temporalLayer << 2 | obu.spatialLayer }
 
   /// Returns whether a temporal unit begins a coded video sequence.
   private static func isKeyframe(_ frame: ByteBuffer) -> Bool {
@@ -62,37 +63,41 @@ package struct AV1Packetizer: Sendable, Hashable {
     return false
   }
 
-  /// Writes the payloads of the OBUs of a frame.
-  private func split(_ obus: inout [AV1OBU], into payloads: inout [ByteBuffer]) {
-    defer { obus = [] }
+  /// Writes the payloads of OBUs.
+  private func split(_ pieces: inout [Piece], into payloads: inout [ByteBuffer]) {
     let room = maximumPayloadSize - 1
-    let total = obus.reduce(0) { $0 + Piece(header: $1, bytes: $1.payload).cost }
+    let total = pieces.reduce(0) { $0 + $1.cost }
     let count = max(1, (total + room - 1) / room)
     // Each fragment has a length as well.
     let limit = min(room, (total + count - 1) / count + (count > 1 ? 3 : 0))
-    var pieces: [Piece] = []
-    var used = 0
-    var continues = false
-    for obu in obus {
-      var piece = Piece(header: obu, bytes: obu.payload)
-      while used + piece.cost > limit {
-        // A fragment has at least the header and a byte.
-        let available = limit - used - LEB128.byteCount(of: limit - used)
-        guard pieces.isEmpty || available >= 16 else {
-          payloads.append(Self.payload(pieces, continues: continues, isContinued: false))
-          (pieces, used, continues) = ([], 0, false)
-          continue
-        }
-        guard let part = piece.bytes.readSlice(length: available - (piece.header?.headerSize ?? 0)) else { break }
-        pieces.append(Piece(header: piece.header, bytes: part))
-        piece.header = nil
-        payloads.append(Self.payload(pieces, continues: continues, isContinued: true))
-        (pieces, used, continues) = ([], 0, true)
+    var (index, continues) = (0, false)
+    while index < pieces.count {
+      var (gathered, used): ([Piece], Int) = ([], 0)
+      while index < pieces.count, used + pieces[index].cost <= limit {
+        used += pieces[index].cost
+        gathered.append(pieces[index])
+        index += 1
       }
-      pieces.append(piece)
-      used += piece.cost
+      var isContinued = false
+      if index < pieces.count {
+        let available = limit - used - LEB128.byteCount(of: limit - used)
+        if let part = pieces[index].removeFirst(available) {
+          gathered.append(part)
+          isContinued = true
+        } else if var last = gathered.popLast() {
+          // There is no room for a part of the next OBU: a byte of this one goes into the next payload instead.
+          if let part = last.removeFirst(last.byteCount - 1) {
+            index -= 1
+            pieces[index] = last
+            isContinued = true
+            last = part
+          }
+          gathered.append(last)
+        }
+      }
+      payloads.append(Self.payload(gathered, continues: continues, isContinued: isContinued))
+      continues = isContinued
     }
-    if !pieces.isEmpty { payloads.append(Self.payload(pieces, continues: continues, isContinued: false)) }
   }
 
   /// Writes a payload. With up to three elements, the last one has no length.

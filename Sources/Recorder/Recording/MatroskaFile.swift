@@ -16,6 +16,7 @@ final class MatroskaFile: OutputContainer {
   private var spacing = FrameSpacing()
   /// Whether frames are left out that refer to those before the last keyframe, because the file begins with it.
   private var skipsLeading = false
+  private(set) var leftOut: UInt64 = 0
   /// When the oldest frame arrived that no write contains.
   private var oldestArrival: MonotonicInstant?
 
@@ -61,7 +62,10 @@ final class MatroskaFile: OutputContainer {
     let frame = timestamped.frame
     if frame.codec.kind == .video {
       if frame.isKeyframe { skipsLeading = !writer.hasVideo }
-      if skipsLeading, frame.header.video?.isSkippedLeading ?? false { return }
+      if skipsLeading, frame.header.video?.isSkippedLeading ?? false {
+        leftOut += 1
+        return
+      }
     }
     var block = MatroskaBlock(
       kind: frame.codec.kind, time: timestamped.position - start, isKeyframe: frame.isKeyframe, isShown: true,

@@ -20,6 +20,8 @@ protocol OutputContainer: AnyObject {
   var storedDuration: Duration { get }
   /// Frames of that kind that are not on the disk.
   var unstoredFrames: UInt64 { get }
+  /// Frames that were left out, because they refer to frames before the keyframe with which the file begins.
+  var leftOut: UInt64 { get }
   /// Bytes of frames that are not queued for writing yet.
   var unwrittenBytes: Int { get }
 
@@ -44,6 +46,8 @@ protocol OutputContainer: AnyObject {
 }
 
 extension OutputContainer {
+  var leftOut: UInt64 { 0 }
+
   /// The maximum age of a frame, from its arrival, before it is queued for writing.
   ///
   /// Together with two intervals of `RoomRecorder.tick` this stays below the second that may be lost when the program

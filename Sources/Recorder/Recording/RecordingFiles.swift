@@ -61,6 +61,8 @@ final class RecordingFiles {
   var disk = RecordingManifest.DiskStalls()
   /// What the processor had no time for, and what did not fit into the memory.
   var overload = RecordingManifest.DroppedFrames()
+  /// Frames of video that were left out at the beginning of files.
+  private(set) var leftOut: UInt64 = 0
   var memory = RecordingManifest.DroppedFrames()
   /// How long the disk accepted nothing.
   var stallTime = StallTime()
@@ -247,7 +249,9 @@ final class RecordingFiles {
       if file.countedKind == timestamped.frame.codec.kind { countDropped(timestamped.frame.codec.kind, 1) }
       return
     }
+    let before = file.leftOut
     file.add(timestamped)
+    leftOut += file.leftOut - before
     if file.file.isWaiting { store(file, now: now) }
   }
 }

@@ -85,6 +85,7 @@ extension StreamRecording {
     manifest.tracks = pipeline.tracks(
       clock: clock, written: files.written, isHeldUp: files.isStalled || files.isGivenUp)
     for index in manifest.tracks.indices {
+      if manifest.tracks[index].kind == MediaKind.video.rawValue { manifest.tracks[index].refused += files.leftOut }
       manifest.tracks[index].id = MediaKind(rawValue: manifest.tracks[index].kind).flatMap { described.tracks[$0] }
     }
     manifest.duration = manifest.tracks.map(\.end).max() ?? 0

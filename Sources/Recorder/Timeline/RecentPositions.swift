@@ -36,7 +36,8 @@ struct RecentPositions: Sendable {
   ///
   /// - Parameters:
   ///   - time: on the timeline that orders the frames.
-  ///   - candidate: the position to take if it lies between those of the neighbours; nil for one in proportion to the times.
+  ///   - candidate: the position to take if those of the neighbours follow from the same rule; else, and for nil, it is one in
+  ///     proportion to the times.
   func position(at time: Duration, candidate: Duration?) -> Duration? {
     var before: Point?
     var after: Point?
@@ -49,7 +50,11 @@ struct RecentPositions: Sendable {
     }
     guard let after else { return nil }
     guard let before else { return min(candidate ?? .max, after.position - (after.time - time)) }
-    if let candidate, candidate > before.position, candidate < after.position { return candidate }
+    if let candidate, (candidate - before.position).isAlmost(time - before.time),
+      (after.position - candidate).isAlmost(after.time - time)
+    {
+      return candidate
+    }
     let share = (time - before.time) / (after.time - before.time)
     return before.position + max(.zero, after.position - before.position) * share
   }
@@ -58,6 +63,11 @@ struct RecentPositions: Sendable {
 extension Duration {
   /// More than any position.
   fileprivate static let max = Duration.seconds(Int64.max / 2)
+
+  /// Whether two differences of positions are the same but for rounding.
+  fileprivate func isAlmost(_ other: Duration) -> Bool {
+    self - other < .microseconds(2) && other - self < .microseconds(2)
+  }
 }
 
 /// How long the frames of a video track are shown, according to the frames so far: as long as the one before them.

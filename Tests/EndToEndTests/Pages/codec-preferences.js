@@ -1,5 +1,5 @@
 // Lets the page's calls negotiate these codecs only, in this order: `codecPreferences`, for example
-// {video: ['H264'], audio: ['red', 'opus']}.
+// {video: ['H264'], audio: ['red', 'opus']}. After a space a name has a parameter: 'VP9 profile-id=2'.
 (() => {
   if (!window.RTCPeerConnection || window.choosesCodecs) return;
   window.choosesCodecs = true;
@@ -9,7 +9,11 @@
       const names = window.codecPreferences?.[kind];
       if (!names || transceiver.stopped) continue;
       const known = RTCRtpReceiver.getCapabilities(kind).codecs;
-      const named = (name) => known.filter(({ mimeType }) => mimeType.toLowerCase() === `${kind}/${name}`.toLowerCase());
+      const named = (name) => known.filter(({ mimeType, sdpFmtpLine = '' }) => {
+        const [codec, parameter] = name.split(' ');
+        return mimeType.toLowerCase() === `${kind}/${codec}`.toLowerCase()
+          && (!parameter || sdpFmtpLine.split(';').includes(parameter));
+      });
       transceiver.setCodecPreferences([...names, ...(kind === 'video' ? ['rtx'] : [])].flatMap(named));
     }
   };

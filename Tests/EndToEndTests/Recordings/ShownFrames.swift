@@ -53,9 +53,11 @@ struct ShownFrames: Sendable {
     }
   }
 
-  /// Returns the sizes of the frames with these numbers.
-  func sizes(of numbers: ClosedRange<Int>) -> Set<String> {
-    Set(frames.filter { $0.number.map(numbers.contains) ?? false }.map { "\($0.width)x\($0.height)" })
+  /// Returns the frames from the first to the last one with these numbers, also those between them that cannot be read.
+  func frames(of numbers: ClosedRange<Int>) -> ArraySlice<Frame> {
+    func isIn(_ frame: Frame) -> Bool { frame.number.map(numbers.contains) ?? false }
+    guard let first = frames.firstIndex(where: isIn), let last = frames.lastIndex(where: isIn) else { return [] }
+    return frames[first...last]
   }
 
   /// Checks that numbers and times grow with each frame.
@@ -74,12 +76,13 @@ struct ShownFrames: Sendable {
   func expectConsecutive(framesPerSecond: Double) {
     expectGrowing()
     let whole = frames.dropLast(3)
-    #expect(whole.allSatisfy { $0.number != nil }, "each frame can be read")
-    let gaps = zip(whole, whole.dropFirst()).filter { earlier, later in
-      guard let number = earlier.number, let next = later.number else { return false }
-      return next != number + 1 || abs(later.time - earlier.time - 1 / framesPerSecond) > 0.002
-    }
-    let list = gaps.prefix(10).map { "\($0.number ?? -1) at \($0.time), then \($1.number ?? -1) at \($1.time)" }
-    #expect(gaps.isEmpty, "\(gaps.count) frames are not one frame apart: \(list)")
+    let late = zip(whole, whole.dropFirst()).filter { abs($1.time - $0.time - 1 / framesPerSecond) > 0.002 }
+    let times = late.prefix(10).map { "\($0.number ?? -1) at \($0.time), then \($1.number ?? -1) at \($1.time)" }
+    #expect(late.isEmpty, "\(late.count) frames are not shown one frame after the one before: \(times)")
+    // An encoder with few bits may blur one.
+    let read = whole.enumerated().compactMap { position, frame in frame.number.map { (position, $0) } }
+    #expect(read.count * 20 >= whole.count * 19, "\(read.count) of \(whole.count) frames can be read")
+    let wrong = zip(read, read.dropFirst()).filter { $1.1 - $0.1 != $1.0 - $0.0 }.map { "\($0.1) then \($1.1)" }
+    #expect(wrong.isEmpty, "frames are not painted directly after the one before: \(wrong.prefix(10))")
   }
 }

@@ -18,7 +18,7 @@ extension EndToEnd {
           preferring: "{ video: ['AV1'] }", room: "100", server: server,
           camera: .takenPattern(width: 640, height: 480, framesPerSecond: 15))
         try await call.connected()
-        for divisor in [1, 2, 4, 1] {
+        for divisor in [1, 2, 1.5, 1] {
           #expect(try await call.page.evaluate("scaleVideo(\(divisor))") == "")
           try await sleepOnEventLoop(for: .seconds(2))
         }
@@ -90,12 +90,12 @@ extension EndToEnd {
         _ = try await call.leave()
         let shown = try await expectRecorded(by: bot, in: folder, atLeast: 30, scenario)
         for (numbers, encoded) in whole {
-          let pictures = shown.numbers.count(where: numbers.contains)
-          let sizes = shown.sizes(of: numbers)
-          await scenario.note("measured: \(encoded) layers encoded of \(pictures) pictures, shown at \(sizes)")
-          let layers = Double(encoded) / Double(max(1, pictures))
+          let pictures = shown.frames(of: numbers)
+          let sizes = Set(pictures.map { "\($0.width)x\($0.height)" })
+          await scenario.note("measured: \(encoded) layers encoded of \(pictures.count) pictures, shown at \(sizes)")
+          let layers = Double(encoded) / Double(max(1, pictures.count))
           #expect(
-            abs(layers - Double(camera.layers)) < 0.25, .onQuietMachine("each picture has \(camera.layers) layers"))
+            abs(layers - Double(camera.layers)) < 0.4, .onQuietMachine("each picture has \(camera.layers) layers"))
           #expect(sizes == ["\(camera.width)x\(camera.height)"], .onQuietMachine("all layers are shown"))
         }
         #expect(whole.count == 2)
@@ -156,7 +156,8 @@ extension EndToEnd {
       #expect(try file.decodingErrors() == "")
       #expect(frames > 30 && frames >= least)
       #expect(shown.count == frames, "FFmpeg shows one picture for each frame")
-      #expect(shown.numbers.count >= frames * 9 / 10, "the encoder leaves nearly all frames readable")
+      // Of what changes between two frames, libaom leaves out some cells where it has few bits.
+      #expect(shown.numbers.count >= frames / 2, "the encoder leaves most frames readable")
       shown.expectGrowing()
       return shown
     }

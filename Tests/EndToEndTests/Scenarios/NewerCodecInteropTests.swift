@@ -67,7 +67,7 @@ extension EndToEndWithoutBrowsers {
         let peer: InteropPeer
         if let early { peer = early } else { peer = try await startPeer() }
         do {
-          try await eventually("frames sent by \(sender)", within: .seconds(20)) {
+          try await eventually("frames sent by \(sender)", within: .seconds(12)) {
             peer.sent.videoFrames >= 90 ? true : nil
           }
         } catch {

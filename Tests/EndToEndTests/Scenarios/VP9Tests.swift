@@ -30,6 +30,41 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "VP9 of 10 bits of Chromium is recorded, and each frame that it sent can be decoded",
+      .enabled(if: Machine.hasChromium))
+    func tenBits() async throws {
+      try await Scenario.run("VP9 of 10 bits of Chromium") { scenario in
+        let server = try await scenario.server()
+        let folder = await scenario.recordings()
+        let bot = try await scenario.bot(in: "100", of: server, ["--record", folder.path])
+        let call = try await scenario.call(
+          preferring: "{ video: ['VP9 profile-id=2'] }", room: "100", server: server, camera: .flashing)
+        try await call.connected()
+        try await sleepOnEventLoop(for: .seconds(6))
+        let report = try #require(try await call.leave().first)
+        try await sleepOnEventLoop(for: .milliseconds(500))
+        #expect(try await bot.terminate().ending == .exit(0))
+        let recorded = try folder.onlyUser()
+        let track = recorded.track("video")
+        let sent = report.json["sent"]["video"]["framesSent"].int ?? 0
+        let frames = track["frames"].int ?? 0
+        await scenario.note("\(sent) frames sent, \(frames) recorded of \(track["codecs"].list)")
+        #expect(track["codec"] == "vp9" && track["profile"] == "2")
+        #expect(track["codecs"].list.count == 1)
+        let profile = track["codecs"].list.first?["profile"].string ?? ""
+        #expect(profile.hasPrefix("vp09.02.") && profile.hasSuffix(".10"))
+        #expect(track["decodeErrors"] == 0 && track["unverified"] == 0 && track["lost"] == 0)
+        #expect(frames > 40 && frames >= sent - 3)
+        let file = try #require(recorded.videos.first)
+        #expect(try file.decodingErrors() == "" && file.videoFrameDigests().count == frames)
+        let format = try ExternalTool.run(
+          "ffprobe",
+          ["-v", "error", "-select_streams", "v", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0", file.file.path])
+        #expect(format.output.hasPrefix("yuv420p10"))
+      }
+    }
+
     @Test("VP9 of the pattern is seen by Chromium", .enabled(if: Machine.hasChromium))
     func published() async throws {
       try await Scenario.run("VP9 to Chromium") { scenario in

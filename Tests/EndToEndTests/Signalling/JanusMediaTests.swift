@@ -28,12 +28,12 @@ extension EndToEndWithoutBrowsers {
         ending: "webm", container: "webm", profile: "vp09.00."),
       RoomCodec(
         name: "av1", room: "1",
-        encoding: ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "9", "-lag-in-frames", "0"],
+        encoding: ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-lag-in-frames", "0"],
         ending: "webm", container: "webm", profile: "av01.0."),
       RoomCodec(
         name: "h265", room: "265",
         encoding: ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "bframes=0:log-level=none"],
-        ending: "mkv", container: "mkv", profile: "hev1.1."),
+        ending: "mkv", container: "mkv", profile: "hvc1.1."),
     ]
 
     @Test("a file is published in a room of its codec, and recorded from it frame by frame", arguments: codecs)
@@ -50,7 +50,7 @@ extension EndToEndWithoutBrowsers {
         let folder = await scenario.recordings()
         let room = ["--room", codec.room]
         let publisher = try await scenario.bot(
-          "publisher", at: janus.address, room + ["--play", file.path, "--once"])
+          "publisher", at: janus.address, room + ["--play", file.path, "--once", "--video-codecs", codec.name])
         let recorder = try await scenario.bot("recorder", at: janus.address, room + ["--record", folder.path])
         try await scenario.connected(recorder)
         _ = try await publisher.ending(within: .seconds(30))
@@ -87,7 +87,7 @@ extension EndToEndWithoutBrowsers {
             + ["--orientations", "1,0,6", "--frames", "60"])
         try await scenario.connected(recorder, within: .seconds(20))
         try await sleepOnEventLoop(for: .seconds(12))
-        #expect(publisher.output.contains(#""extension": "#) && !publisher.output.contains("null"))
+        #expect(publisher.output.contains(#""extension": 13"#))
         #expect(try await recorder.terminate().ending == .exit(0))
 
         let recorded = try folder.onlyUser()
@@ -106,7 +106,8 @@ extension EndToEndWithoutBrowsers {
 
         let composed = folder.url.appendingPathComponent("composed.mp4")
         let composition = try await scenario.start(
-          "compose", ["compose", folder.path, "-o", composed.path, "--size", "320x240", "--names", "off"])
+          "compose",
+          ["compose", folder.path, "-o", composed.path, "--size", "320x240", "--names", "off", "--fit", "cover"])
         #expect(try await composition.ending(within: .seconds(60)) == .exit(0))
         let whole = try Recording(composed)
         // In each file, away from the changes.
@@ -114,7 +115,7 @@ extension EndToEndWithoutBrowsers {
 
         let inspection = try await scenario.start("inspect", ["inspect", folder.path])
         _ = try await inspection.ending(within: .seconds(30))
-        #expect(inspection.output.contains("turned by 90° from 0:00"), "\(inspection.output)")
+        #expect(inspection.output.contains("turned by 90° from 0 s"), "\(inspection.output)")
       }
     }
   }

@@ -79,7 +79,8 @@ struct StoredCodecTests {
     #expect(frames.count == 50 && frames.filter(\.isKeyframe).count == 2 && track.skippedFrames == 0)
     for frame in frames {
       let units = Array(H265NALUnits(frame.payload))
-      #expect(units.allSatisfy(\.isKept))
+      let areKept = units.allSatisfy { $0.isKept }
+      #expect(areKept)
       for type in [H265NALUnit.Kind.videoParameterSet, .sequenceParameterSet, .pictureParameterSet] {
         #expect(units.contains { $0.type == type } == frame.isKeyframe)
       }

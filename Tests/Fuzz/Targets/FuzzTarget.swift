@@ -22,6 +22,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case h265ParameterSets
   case h265SliceHeader
   case hvcC
+  case av1
+  case av1Unit
+  case av1Sequence
+  case av1C
+  case pictureOrder
   case dependencyDescriptor
   case red
   case opus
@@ -84,6 +89,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .h265ParameterSets: try H265Targets.parameterSets(input)
     case .h265SliceHeader: try H265Targets.sliceHeaders(input)
     case .hvcC: try H265Targets.configuration(input)
+    case .av1: try AV1Targets.packets(input)
+    case .av1Unit: try AV1Targets.temporalUnits(input)
+    case .av1Sequence: try AV1Targets.sequenceHeader(input)
+    case .av1C: try AV1Targets.configuration(input)
+    case .pictureOrder: try PictureOrderTarget.run(input)
     case .dependencyDescriptor: try DescriptorTargets.dependencies(input)
     case .red: try DescriptorTargets.redundantAudio(input)
     case .opus: try PayloadTargets.opus(input)
@@ -125,7 +135,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .stun, .rtp, .rtcp, .opus, .red, .sps: 1_500
     case .candidate, .rules, .dependencyDescriptor, .pps, .sliceHeader, .h265ParameterSets, .h265SliceHeader: 2_048
     case .mediaMessage: 600
-    case .vp8, .vp9, .vp9Frame, .h264, .avcC, .h265, .hvcC: 6_000
+    case .vp8, .vp9, .vp9Frame, .h264, .avcC, .h265, .hvcC, .av1, .av1Unit: 6_000
+    case .av1Sequence, .av1C, .pictureOrder: 1_200
     case .skyrtc, .webSocket, .httpUpgrade, .manifest, .wav: 8_192
     case .socketIO, .dataChannel, .dataMessage, .turn, .streamFrame: 4_096
     case .sctp, .janus, .exec, .firestore, .whipFormat, .whipServer, .whipSession, .httpURL, .storedRecording: 8_192

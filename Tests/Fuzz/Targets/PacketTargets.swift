@@ -19,11 +19,29 @@ enum PacketTargets {
     // An id for a one-byte header, an id that is often present already, and one that needs a two-byte header.
     let id: UInt8 = [1, 4, 255][Int(packet.ssrc % 3)]
     _ = (packet.extensions.text(id), packet.extensions.audioLevel(id), packet.extensions.transportSequenceNumber(id))
+    try orientation(of: packet, id)
     packet.extensions.setTransportSequenceNumber(7, id)
     try require(packet.extensions.transportSequenceNumber(id) == 7, "A sequence number that was set is missing.")
     try require(
       (try? RTPPacket(parsing: written { packet.write(into: &$0) })) == packet, "A changed packet does not round-trip."
     )
+  }
+
+  /// Reads, sets, reads and removes the coordination of video orientation.
+  private static func orientation(of packet: RTPPacket, _ id: UInt8) throws(InvariantViolation) {
+    var packet = packet
+    if let stated = packet.extensions.videoOrientation(id) {
+      try require((0...3).contains(stated.quarterTurns), "A frame is turned more than once around.")
+    }
+    let wanted = VideoOrientationElement(quarterTurns: Int(packet.ssrc & 3), isFlipped: packet.ssrc & 4 != 0)
+    packet.extensions.setVideoOrientation(wanted, id)
+    let again = packet.extensions.videoOrientation(id)
+    try require(again == nil || again == wanted, "An orientation that was set is another one.")
+    try require(
+      (try? RTPPacket(parsing: written { packet.write(into: &$0) })) == packet,
+      "A packet with an orientation does not round-trip.")
+    packet.extensions.setVideoOrientation(nil, id)
+    try require(packet.extensions.videoOrientation(id) == nil, "An orientation that was removed is still there.")
   }
 
   /// Parses, writes and parses a compound datagram again.
