@@ -66,13 +66,14 @@ package struct H264SliceHeader: Sendable, Hashable {
     if parameters.hasSeparateColourPlanes { try reader.skip(2) }
     frameNumber = UInt16(truncatingIfNeeded: try reader.read(Int(parameters.log2MaximumFrameNumber)))
     // A frame is not damaged for what only its place in the order needs.
-    let field = try? Self.field(&reader, parameters)
-    self.field = field ?? nil
-    if let picture, let field {
-      order = try? Self.order(&reader, parameters, picture, isIDR: isIDR, field: field)
-    } else {
-      order = nil
-    }
+    var place: (field: Field?, order: Order?) = (nil, nil)
+    do {
+      place.field = try Self.field(&reader, parameters)
+      if let picture {
+        place.order = try Self.order(&reader, parameters, picture, isIDR: isIDR, field: place.field)
+      }
+    } catch {}
+    (field, order) = place
   }
 
   private static func field(
