@@ -81,10 +81,13 @@ package struct AV1OBU: Sendable, Hashable {
   }
 
   /// Returns the OBU with another spatial layer, 0 to 3, and with an extension.
-  package func moved(to spatialLayer: UInt8) -> AV1OBU {
+  func moved(to spatialLayer: UInt8) -> AV1OBU {
     AV1OBU(
       header: header | Self.extensionBit, layers: (layers ?? 0) & ~0x18 | (spatialLayer & 0x03) << 3, payload: payload)
   }
+
+  /// Returns an OBU with the same header.
+  func replacing(_ payload: ByteBuffer) -> AV1OBU { AV1OBU(header: header, layers: layers, payload: payload) }
 
   package static let extensionBit: UInt8 = 0x04
   /// obu_has_size_field.

@@ -74,6 +74,8 @@ package struct AV1SequenceHeader: Sendable, Hashable {
     var presentationTimeBits = 0
     /// The bits of buffer_removal_time; 0 if frames have none.
     var removalTimeBits = 0
+    /// The bit at which the first operating_point_idc begins; nil in a short header.
+    var layersPosition: Int?
   }
 
   /// The codec in MIME types (AV1 in ISOBMFF, 5), for example `av01.0.04M.08`.
@@ -86,6 +88,22 @@ package struct AV1SequenceHeader: Sendable, Hashable {
 
   /// The number of spatial layers of the operating point with the most, 1 to 4.
   package var spatialLayers: Int { operatingPoints[0].spatialLayers }
+
+  /// Returns the payload of the OBU with this header, in which the first operating point has the spatial layers up to one, 0 to 3.
+  package func payload(_ payload: ByteBuffer, withSpatialLayersUpTo layer: UInt8) -> ByteBuffer {
+    guard let position = frameFields.layersPosition else { return payload }
+    let layers = operatingPoints[0].layers
+    // Without layers, all bits are 0, and each temporal layer is meant.
+    let wanted = Int(layers | (layers == 0 ? 0x00FF : 0) | (1 << UInt16(9 + min(3, layer)) - 0x0100))
+    var changed = payload
+    for bit in 0..<12 {
+      let index = payload.readerIndex + (position + bit) / 8
+      let mask: UInt8 = 0x80 >> UInt8((position + bit) % 8)
+      guard let byte = changed.getInteger(at: index, as: UInt8.self) else { break }
+      changed.setInteger(wanted >> (11 - bit) & 1 == 1 ? byte | mask : byte & ~mask, at: index)
+    }
+    return changed
+  }
 
   /// Parses the payload of the OBU. What follows the colours is ignored.
   package init(parsing payload: ByteBuffer) throws(ParseError) {
@@ -155,6 +173,7 @@ package struct AV1SequenceHeader: Sendable, Hashable {
     var points: [OperatingPoint] = []
     points.reserveCapacity(count)
     for _ in 0..<count {
+      fields.layersPosition = fields.layersPosition ?? reader.position
       let layers = UInt16(try reader.read(12))
       let level = UInt8(try reader.read(5))
       var point = OperatingPoint(layers: layers, level: level, isHighTier: level > 7 ? try reader.flag() : false)

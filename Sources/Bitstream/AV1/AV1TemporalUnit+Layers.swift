@@ -1,30 +1,30 @@
 package import NIOCore
 
 extension AV1TemporalUnit {
-  /// The spatial layer as which the frame of ``spatialLayer`` must be stored for decoders to show it; nil if it is stored as it is.
+  /// Returns the temporal unit as it is stored, so that decoders show each picture of a stream with spatial layers, and in time.
   ///
-  /// A decoder shows the highest layer of a temporal unit. dav1d waits for the highest of the stream, or for a temporal delimiter, which
-  /// files do not have: without the upper layers, which a server may leave out at any time, it would show nothing.
-  package var storedLayer: UInt8? {
-    guard isShown, let sequence else { return nil }
-    let highest = UInt8(clamping: sequence.spatialLayers - 1)
-    return spatialLayer < highest ? highest : nil
-  }
-
-  /// Returns a temporal unit in which the frames of its highest spatial layer are of another one: spatial_id in the headers of their OBUs.
-  /// How a frame is decoded does not depend on its layer.
+  /// A decoder shows the highest layer of a temporal unit. dav1d waits for the highest of the sequence, or for a temporal delimiter, which
+  /// files do not have: of a picture without the upper layers, which a server may leave out at any time, it would show nothing; and where
+  /// the number of layers changes, it would show a picture late or not at all. So once there have been layers, each sequence header says
+  /// that there are three, and the highest frame of each picture is of the highest layer: spatial_id in the headers of its OBUs. How a
+  /// frame is decoded does not depend on its layer.
   ///
-  /// - Parameters:
-  ///   - unit: the temporal unit with these headers.
-  ///   - layer: 0 to 3.
-  package func moving(_ unit: ByteBuffer, to layer: UInt8) -> ByteBuffer {
-    var moved = ByteBuffer()
+  /// - Parameter unit: the temporal unit with these headers.
+  package func stored(_ unit: ByteBuffer) -> ByteBuffer {
+    let isLower = isShown && spatialLayer < storedLayer
+    guard isLower || changesLayers else { return unit }
+    var stored = ByteBuffer()
     // At most a byte more for each OBU; there are few.
-    moved.reserveCapacity(unit.readableBytes + 16)
+    stored.reserveCapacity(unit.readableBytes + 16)
     for obu in AV1OBUs(unit) {
-      let isMoved = obu.type.isOfFrame && obu.spatialLayer == spatialLayer
-      (isMoved ? obu.moved(to: layer) : obu).write(into: &moved)
+      if isLower, obu.type.isOfFrame, obu.spatialLayer == spatialLayer {
+        obu.moved(to: storedLayer).write(into: &stored)
+      } else if changesLayers, obu.type == .sequenceHeader, let header = try? AV1SequenceHeader(parsing: obu.payload) {
+        obu.replacing(header.payload(obu.payload, withSpatialLayersUpTo: storedLayer)).write(into: &stored)
+      } else {
+        obu.write(into: &stored)
+      }
     }
-    return moved
+    return stored
   }
 }

@@ -17,6 +17,13 @@ package struct AV1TemporalUnit: Sendable, Hashable {
   package let sequence: AV1SequenceHeader?
   /// The highest spatial layer of which a frame is shown, 0 to 3.
   package let spatialLayer: UInt8
+  /// The spatial layer as which that frame is stored; 0 if no sequence so far had layers.
+  let storedLayer: UInt8
+  /// Whether it has a sequence header whose first operating point has other layers than those up to ``storedLayer``.
+  let changesLayers: Bool
+
+  /// The highest of three spatial layers, as many as WebRTC has.
+  fileprivate static let usualLayer: UInt8 = 2
 
   /// Parses the headers of a whole temporal unit without those before it: the size of frames other than a keyframe's is unknown.
   package init(parsing unit: ByteBuffer) throws(ParseError) {
@@ -33,13 +40,24 @@ package struct AV1TemporalUnit: Sendable, Hashable {
 
     package init() {}
 
-    /// Forgets all: another source follows.
-    package mutating func reset() { self = State() }
+    /// The spatial layer as which the highest frame of each picture is stored (see ``AV1TemporalUnit/stored(_:)``).
+    fileprivate var storedLayer: UInt8 = 0
+
+    /// Forgets the sequence header and the references: another source follows, which may be stored in the same file.
+    package mutating func reset() {
+      let layer = storedLayer
+      self = State()
+      storedLayer = layer
+    }
 
     /// Parses a sequence header, unless it repeats the one before.
     fileprivate mutating func update(_ payload: ByteBuffer) throws(ParseError) {
       if sequence != nil, payload == sequenceBytes { return }
-      sequence = try AV1SequenceHeader(parsing: payload)
+      let parsed = try AV1SequenceHeader(parsing: payload)
+      sequence = parsed
+      if parsed.spatialLayers > 1 {
+        storedLayer = max(storedLayer, AV1TemporalUnit.usualLayer, UInt8(clamping: parsed.spatialLayers - 1))
+      }
       // Copied, so that it does not keep the memory of a frame.
       sequenceBytes = ByteBuffer(bytes: payload.readableBytesView)
     }
@@ -85,6 +103,8 @@ package struct AV1TemporalUnit: Sendable, Hashable {
     self.size = size
     self.spatialLayer = spatialLayer
     sequence = state.sequence
+    storedLayer = state.storedLayer
+    changesLayers = sequences > 0 && (state.sequence.map { $0.spatialLayers - 1 < Int(state.storedLayer) } ?? false)
   }
 
   private static func check(_ count: Int, _ what: String) throws(ParseError) {

@@ -12,8 +12,8 @@ import RTP
 /// The payload format has no bit for the first packet of a temporal unit. After a loss, only a keyframe, which begins with its sequence
 /// header, or the dependency descriptor tells that nothing is missing.
 ///
-/// Temporal units have the form of `AV1OBUs`, each OBU with its size. It changes a received one in one way only: where the upper spatial
-/// layers are missing, the highest that arrived takes their place (see `AV1TemporalUnit.storedLayer`).
+/// Temporal units have the form of `AV1OBUs`, each OBU with its size. It changes received ones in one way only: in a stream with spatial
+/// layers, the highest frame of a picture becomes one of the highest layer (see `AV1TemporalUnit.stored`).
 package struct AV1FrameAssembler: Sendable {
   /// A temporal unit that has ended, complete or not.
   package struct Frame: Sendable {
@@ -198,7 +198,7 @@ extension AV1FrameAssembler {
 
   private mutating func append(_ unit: AV1OBU) {
     guard unit.type.isKept else { return }
-    open?.endsFrame = unit.type.canEndFrame
+    if unit.type.isOfFrame { open?.endsFrame = unit.type.canEndFrame }
     // Copied at once, so that the datagram's buffer is free for the next one.
     if hasRoom(for: unit.byteCount) { unit.write(into: &payload) }
   }
@@ -311,7 +311,7 @@ extension AV1FrameAssembler {
       frame.size = VideoSize(width: size.width, height: size.height)
     }
     frame.isShown = unit.isShown
-    if let layer = unit.storedLayer { frame.payload = unit.moving(frame.payload, to: layer) }
+    frame.payload = unit.stored(frame.payload)
     frame.dependency.isKeyframe = unit.isKeyframe
     frame.dependency.isComplete = true
   }
