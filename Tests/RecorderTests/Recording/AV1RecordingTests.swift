@@ -27,7 +27,8 @@ struct AV1RecordingTests {
     var pieces: [TestMedia.Piece] = []
     while let length = bytes.readInteger(endianness: .little, as: UInt32.self) {
       bytes.moveReaderIndex(forwardBy: 8)
-      let slice = try #require(bytes.readSlice(length: Int(length)))
+      let read = bytes.readSlice(length: Int(length))
+      let slice = try #require(read)
       let payload = try #require(framing.frame(slice))
       let header = try #require(FrameHeader(parsing: payload, of: .av1).video)
       pieces.append(
