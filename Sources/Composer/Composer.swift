@@ -37,6 +37,17 @@ package struct Composer: Sendable {
   package func run(_ progress: @escaping (CompositionProgress) -> Void) throws(ComposerFailure) -> CompositionOutcome {
     let folder = try PartsFolder(
       beside: output, plan: CompositionFingerprint.bytes(plan, options), isForced: options.isForced)
+    do throws(ComposerFailure) {
+      return try compose(into: folder, progress)
+    } catch {
+      folder.removeUnlessUsed()
+      throw error
+    }
+  }
+
+  private func compose(
+    into folder: PartsFolder, _ progress: @escaping (CompositionProgress) -> Void
+  ) throws(ComposerFailure) -> CompositionOutcome {
     let scanner = SoundScanner(plan, measuresLoudness: options.isLevelled) { MediaWorker(.foreground, hasTime: true) }
     var video = RenderedVideo()
     if hasVideo { video = try render(into: folder, scanner, progress) }

@@ -97,7 +97,8 @@ final class FFmpegDecoder: FrameDecoder {
       try checkLog()
       return isVideo ? .video(nil) : .audio(try output.silence())
     }
-    defer { discardFrame() }
+    var hasMore = false
+    defer { if !hasMore { discardFrame() } }
     guard isVideo else { return .audio(try output.audio(frame, into: memory)) }
     guard let memory else {
       var last = try output.size(of: frame)
@@ -117,8 +118,8 @@ final class FFmpegDecoder: FrameDecoder {
     let written = try output.video(frame, into: memory)
     let time = frame.pointee.pts == Int64.min ? nil : frame.pointee.pts
     discardFrame()
-    let hasMore = (try? next()) ?? false
-    defer { if hasMore { hasFrame = true } }
+    // The next one stays until it is asked for.
+    hasMore = (try? next()) ?? false
     return .video(
       DecodedVideo(
         width: written.width, height: written.height, planes: written.planes, time: time, hasMore: hasMore))

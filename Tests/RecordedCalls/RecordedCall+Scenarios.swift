@@ -122,14 +122,13 @@ extension RecordedCall {
     ])
   }
 
-  /// A user whose video has B-frames, one whose second does, and one whose has none.
+  /// A user whose video has B-frames, one who comes later and goes earlier, and one whose video has none.
   package static func reordering(_ seconds: Double = 8) -> RecordedCall {
     RecordedCall([
       RecordedUser(
         "all", 0..<seconds, camera: SentVideo(.h264, keyframeDistance: 60, reorders: true), pattern: 1),
       RecordedUser(
-        "slow", 1.1..<seconds - 1,
-        camera: SentVideo(.h264, framesPerSecond: 10, keyframeDistance: 30, reorders: true), pattern: 2,
+        "late", 1.1..<seconds - 1, camera: SentVideo(.h264, keyframeDistance: 30, reorders: true), pattern: 2,
         shift: shift(1)),
       RecordedUser("none", 0.2..<seconds, camera: SentVideo(.h264), pattern: 3, shift: shift(2)),
     ])

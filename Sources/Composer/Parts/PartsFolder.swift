@@ -38,7 +38,7 @@ final class PartsFolder {
   private func prepare(_ output: String, plan: [UInt8], isForced: Bool) throws(ComposerFailure) {
     if let known = FileManager.default.contents(atPath: planPath) {
       if Array(known) == plan { return }
-      guard isForced else {
+      guard isForced || !hasParts else {
         throw .usage(
           "“\(path)” has parts of a composition of other recordings or with other options. --force removes them and begins again."
         )
@@ -65,6 +65,17 @@ final class PartsFolder {
     guard rename(temporary, planPath) == 0 else {
       throw .output("“\(planPath)” cannot be written: \(OutputFile.reason(errno)).")
     }
+  }
+
+  /// Whether any part is finished.
+  private var hasParts: Bool {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.contains { $0.utf8.starts(with: "video-".utf8) && $0.hasSuffix(".part") }
+  }
+
+  /// Removes the folder if nothing in it is worth to be kept.
+  func removeUnlessUsed() {
+    if !hasParts { remove() }
   }
 
   /// The path of a part, from 0.

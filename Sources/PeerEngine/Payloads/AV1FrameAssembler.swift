@@ -198,7 +198,7 @@ extension AV1FrameAssembler {
 
   private mutating func append(_ unit: AV1OBU) {
     guard unit.type.isKept else { return }
-    open?.endsFrame = unit.type.canEndFrame
+    if unit.type.isOfFrame { open?.endsFrame = unit.type.canEndFrame }
     // Copied at once, so that the datagram's buffer is free for the next one.
     if hasRoom(for: unit.byteCount) { unit.write(into: &payload) }
   }

@@ -141,7 +141,8 @@ extension EndToEndWithoutBrowsers {
           environment: ["CHATBOT_MEDIA": "/nowhere/chatbot-media"])
         let bot = Bot(process: process)
         #expect(try await bot.ending(within: .seconds(30)) == .exit(70), "\(bot.output)")
-        #expect(bot.output.contains("chatbot-media"), "\(bot.output)")
+        #expect(bot.output.contains("CHATBOT_MEDIA"), "\(bot.output)")
+        #expect(!FileManager.default.fileExists(atPath: file.path + ".parts"), "nothing is left")
         #expect(!FileManager.default.fileExists(atPath: file.path))
       }
     }

@@ -23,7 +23,9 @@ extension EndToEndWithoutBrowsers {
         guard lines.count >= 3 else { return nil }
         let times = lines[1].components(separatedBy: " --> ").compactMap(seconds)
         guard times.count == 2 else { return nil }
-        return Subtitle(start: times[0], end: times[1], text: lines.dropFirst(2).joined(separator: "\n"))
+        // ffmpeg marks the font of mov_text.
+        let text = lines.dropFirst(2).joined(separator: "\n").replacing(/<\/?font[^>]*>/, with: "")
+        return Subtitle(start: times[0], end: times[1], text: text)
       }
     }
 
@@ -55,9 +57,12 @@ extension EndToEndWithoutBrowsers {
         let file = try await scenario.compose(recordings, to: "meeting.\(ending)", options)
         let found = try Self.subtitles(file)
         try #require(found.count == 2, "\(found)")
-        #expect(found[0].start == 2.5 && found[0].end == 7.5 && found[0].text.contains("Hello, is it 3"), "\(found[0])")
+        // Containers whose times begin at zero move all by the delay of Opus.
+        #expect(abs(found[0].start - 2.5) < 0.01 && abs(found[0].end - 7.5) < 0.01, "\(found[0])")
+        #expect(found[0].text.contains("Hello, is it 3"), "\(found[0])")
         #expect(found[0].text.hasPrefix("Bob: "), "\(found[0])")
-        #expect(found[1].start == 9 && abs(found[1].end - 10) < 0.1 && found[1].text == "Alice: Bye", "\(found[1])")
+        #expect(abs(found[1].start - 9) < 0.01 && abs(found[1].end - 10) < 0.1, "\(found[1])")
+        #expect(found[1].text == "Alice: Bye")
         let without = try await scenario.compose(recordings, to: "without.\(ending)", options + ["--no-chat"])
         let streams = try ExternalTool.run(
           "ffprobe", ["-v", "error", "-show_entries", "stream=codec_type", "-of", "csv=p=0", without.path])

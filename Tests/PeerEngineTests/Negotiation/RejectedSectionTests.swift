@@ -32,6 +32,26 @@ struct RejectedSectionTests {
     #expect(session.rejected.map(\.isUnexpected) == [true])
   }
 
+  @Test("AV1 of another profile is named by it, and is used with any level and tier", arguments: [1, 2])
+  func otherProfile(profile: Int) throws {
+    let h264 = "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f"
+    let offer = try recorded("offer_h264_only").changing("106 H264/90000", to: "106 AV1/90000")
+    var refusing = Negotiator.seeded()
+    let (_, refused) = try refusing.answer(to: offer.changing(h264, to: "level-idx=5;profile=\(profile);tier=0"))
+    #expect(
+      refused.rejected.map(\.description) == [
+        """
+        We refused the video of section 1: only AV1 with profile \(profile) is offered, but we support VP8, H264, VP9, AV1 and \
+        H265.
+        """
+      ])
+    for parameters in ["level-idx=19;profile=0;tier=1", "tier=0", "level-idx=31"] {
+      var accepting = Negotiator.seeded()
+      let (_, session) = try accepting.answer(to: offer.changing(h264, to: parameters))
+      #expect(session.rejected.isEmpty && session.media.contains { $0.codec == .av1 })
+    }
+  }
+
   @Test("an unknown protocol, a missing rtcp-mux, another bundle and an unknown kind each have their own sentence")
   func otherReasons() throws {
     let offer = try recorded("offer_two_videos").changing("m=video 9 UDP/TLS/RTP/SAVPF", to: "m=video 9 RTP/AVP")

@@ -123,6 +123,42 @@ struct AV1ReceiverTests {
     #expect(numbers.allSatisfy { !damaged.contains($0) || found[$0]?.count == 1 })
   }
 
+  @Test(
+    "a stream of Chromium goes on after a loss in a higher temporal layer, and waits for a keyframe after one in the lowest",
+    arguments: [([], []), ([6], [6]), ([7], [7, 8]), ([9], [9, 10, 11, 12]), ([2], [2, 3, 4])] as [([Int], [Int])])
+  func chromium(lost: [Int], missing: [Int]) throws {
+    var bytes = try Fixture.bytes("av1/chromium156-l2t3-key.ivf", in: .module)
+    bytes.moveReaderIndex(forwardBy: 32)
+    var units: [ByteBuffer] = []
+    while let length = bytes.readInteger(endianness: .little, as: UInt32.self),
+      bytes.readInteger(as: UInt64.self) != nil,
+      let unit = bytes.readSlice(length: Int(length))
+    {
+      units.append(unit)
+    }
+    #expect(units.count == 13)
+    // From the keyframe 5 on, the temporal layers 0 2 1 2.
+    var maker = AV1PictureMaker { picture, layer in
+      if picture == 0 || picture == 5 { return layer == 0 ? [] : [1] }
+      return [picture < 5 ? 3 : 3 * [4, 1, 2, 1][(picture - 5) % 4]]
+    }
+    maker.temporalLayer = { $0 < 5 ? 0 : [0, 2, 1, 2][($0 - 5) % 4] }
+    var playback = AV1Playback()
+    for (number, unit) in units.enumerated() {
+      var layers = [ByteBuffer(), ByteBuffer()]
+      for obu in AV1OBUs(unit) { obu.write(into: &layers[Int(obu.spatialLayer) & 1]) }
+      let frames = layers.enumerated().filter { $0.element.readableBytes > 0 }.map { ($0.offset, $0.element) }
+      for packet in maker.packets(number, frames, isKeyframe: number == 0 || number == 5) where !lost.contains(number) {
+        playback.add(packet)
+      }
+    }
+    #expect(playback.numbers == units.indices.filter { !missing.contains($0) })
+    #expect(playback.emitted.allSatisfy { $0.size == VideoSize(width: 640, height: 480) })
+    let wanted = try AV1Layered.decode(Array(units.enumerated().map { ($0, $1) }), with: "libaom-av1")
+    let found = try AV1Layered.decode(playback.emitted.map { (Int($0.timestamp / 3_000), $0.payload) })
+    #expect(found.count == 13 - missing.count && found.allSatisfy { wanted[$0] == $1 })
+  }
+
   @Test("a loss is repaired by a keyframe, and only a real keyframe starts a decoder")
   func keyframes() throws {
     let packets = try AV1Layered.all.packets(AV1PictureMaker())

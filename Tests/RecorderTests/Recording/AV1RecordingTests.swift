@@ -27,8 +27,9 @@ struct AV1RecordingTests {
     var pieces: [TestMedia.Piece] = []
     while let length = bytes.readInteger(endianness: .little, as: UInt32.self) {
       bytes.moveReaderIndex(forwardBy: 8)
-      let slice = bytes.readSlice(length: Int(length))
-      let payload = try #require(framing.frame(try #require(slice)))
+      let read = bytes.readSlice(length: Int(length))
+      let slice = try #require(read)
+      let payload = try #require(framing.frame(slice))
       let header = try #require(FrameHeader(parsing: payload, of: .av1).video)
       pieces.append(
         TestMedia.Piece(
