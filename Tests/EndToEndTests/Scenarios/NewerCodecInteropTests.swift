@@ -114,7 +114,8 @@ extension EndToEndWithoutBrowsers {
         let server = try await scenario.server()
         let folder = await scenario.recordings()
         let recorder = try await scenario.bot(in: "1", of: server, ["--record", folder.path], name: "recorder")
-        let player = try await scenario.bot(in: "1", of: server, ["--play", source.path, "--send-codec", "h265"], name: "player")
+        let player = try await scenario.bot(
+          in: "1", of: server, ["--play", source.path, "--send-codec", "h265"], name: "player")
         try await sleepOnEventLoop(for: .seconds(6))
         #expect(try await player.terminate().ending == .exit(0))
         try await sleepOnEventLoop(for: .milliseconds(300))
