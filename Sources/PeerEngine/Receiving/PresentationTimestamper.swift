@@ -106,7 +106,11 @@ package struct PresentationTimestamper: Sendable {
       highest = Shown(count: order.count, ticks: frame.time.ticks)
     }
     if timestamps == .presentation { return emit(frame, order.count) }
-    if let complete, order.count < complete { return emitLate(frame, order.count) }
+    if let complete, order.count < complete {
+      // Frames stay in decoding order.
+      release(waiting.count)
+      return emitLate(frame, order.count)
+    }
     waiting.append(Waiting(frame: frame, count: order.count, since: now))
     // An IDR picture is shown before all that follow.
     if order.beginsSequence { return release(1) }

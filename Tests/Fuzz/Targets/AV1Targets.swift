@@ -87,11 +87,26 @@ enum AV1Targets {
       guard let unit = try? AV1TemporalUnit(parsing: bytes, after: &state) else { continue }
       try require(unit.spatialLayer < 4, "A limit is exceeded.")
       try require(unit.size.map { $0.width > 0 && $0.height > 0 } ?? true, "A frame is empty.")
+      try stored(unit, bytes)
       guard unit.isKeyframe else { continue }
       try require(unit.isShown && unit.size != nil && unit.sequence != nil, "A keyframe has no size.")
       let alone = try? AV1TemporalUnit(parsing: bytes)
-      try require(alone == unit, "A keyframe depends on what precedes it.")
+      try require(
+        alone?.isKeyframe == true && alone?.size == unit.size && alone?.sequence == unit.sequence,
+        "A keyframe depends on what precedes it.")
     }
+  }
+
+  /// Compares a temporal unit with its stored form.
+  private static func stored(_ unit: AV1TemporalUnit, _ bytes: ByteBuffer) throws(InvariantViolation) {
+    let stored = unit.stored(bytes)
+    try require(stored.readableBytes <= bytes.readableBytes + 8 * AV1TemporalUnit.maximumOBUs, "A stored unit grows.")
+    guard let again = try? AV1TemporalUnit(parsing: stored) else {
+      try require((try? AV1TemporalUnit(parsing: bytes)) == nil, "A stored unit cannot be parsed.")
+      return
+    }
+    try require(again.isShown == unit.isShown, "A stored unit shows another frame.")
+    try require(!unit.isKeyframe || again.isKeyframe && again.size == unit.size, "A stored keyframe is another one.")
   }
 
   /// Writes the OBUs of a temporal unit and reads them again.
