@@ -36,7 +36,8 @@ struct StoredCodecTests {
     #expect(frames.count == 50 && frames.filter(\.isKeyframe).count == 2 && track.skippedFrames == 0)
     for frame in frames {
       let obus = AV1OBUs(frame.payload).map(\.type)
-      #expect(obus.allSatisfy(\.isKept) && obus.contains(.sequenceHeader) == frame.isKeyframe)
+      let areKept = obus.allSatisfy { $0.isKept }
+      #expect(areKept && obus.contains(.sequenceHeader) == frame.isKeyframe)
     }
     let keyframe = try #require(frames.first { $0.isKeyframe })
     #expect(AV1Bitstream.profile(of: keyframe.payload)?.hasPrefix("av01.0.") == true)
@@ -82,7 +83,8 @@ struct StoredCodecTests {
       let areKept = units.allSatisfy { $0.isKept }
       #expect(areKept)
       for type in [H265NALUnit.Kind.videoParameterSet, .sequenceParameterSet, .pictureParameterSet] {
-        #expect(units.contains { $0.type == type } == frame.isKeyframe)
+        let hasUnit = units.contains { $0.type == type }
+        #expect(hasUnit == frame.isKeyframe)
       }
     }
     #expect(H265Bitstream.profile(of: frames[0].payload)?.hasPrefix("hvc1.1.6.L") == true)
