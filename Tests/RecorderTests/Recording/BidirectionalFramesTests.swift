@@ -153,14 +153,17 @@ struct BidirectionalFramesTests {
     let script = try Self.call(video, seconds: 4)
     _ = try await folder.record(script)
     let bytes = try folder.bytes("anna.mkv")
-    let places = Dictionary(uniqueKeysWithValues: video.map { (Array($0.payload.readableBytesView), $0.ticks / 3_000) })
+    // Several frames may have the same bytes.
+    let places = Dictionary(grouping: video) { Array($0.payload.readableBytesView) }
     var generator = SeededGenerator(seed: 4)
     for cut in [bytes.count - 100] + (0..<40).map({ _ in Int.random(in: 8_000..<bytes.count, using: &generator) }) {
       let file = MemoryFile(Array(bytes.prefix(cut)))
       guard (try? file.repair()) != nil else { continue }
       let blocks = BlockReader(file.bytes).blocks.filter { $0.track == MatroskaHeader.videoNumber }
       let stored = try blocks.map { block in (try #require(places[block.payload]), block.time) }
-      #expect(stored.allSatisfy { abs(Double($0.1) - Double($0.0) / 0.03) <= 2 })
+      for (frames, time) in stored {
+        #expect(frames.contains { abs(Double(time) - Double($0.ticks) / 90) <= 2 })
+      }
       #expect(Set(stored.map(\.1)).count == stored.count)
       let found = try #require(MatroskaHeader.find(in: ByteBuffer(bytes: file.bytes)))
       let audio = BlockReader(file.bytes).blocks.filter { $0.track == MatroskaHeader.audioNumber }.map(\.time).max()
