@@ -17,7 +17,7 @@ struct SessionDescriptionTests {
       return try SessionDescription(parsing: head + sections.replacing("|", with: "\r\n")).preferredCodecs
     }
     let red = "m=audio 9 UDP/TLS/RTP/SAVPF 63 111|a=rtpmap:63 red/48000/2|a=rtpmap:111 OPUS/48000/2|"
-    let video = "m=video 9 UDP/TLS/RTP/SAVPF 97 102|a=rtpmap:97 H265/90000|a=rtpmap:102 H264/90000|"
+    let video = "m=video 9 UDP/TLS/RTP/SAVPF 97 102|a=rtpmap:97 H266/90000|a=rtpmap:102 H264/90000|"
     #expect(try codecs(red + video) == [.audio: .opus, .video: .h264])
     #expect(try codecs(video.replacing(" 9 ", with: " 0 ")).isEmpty)
     #expect(try codecs("m=audio 9 RTP/SAVPF 0|") == [.audio: .pcmu])

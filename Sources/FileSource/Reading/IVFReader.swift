@@ -13,6 +13,7 @@ final class IVFReader: ContainerReader {
   /// The unit of a frame's time is `numerator`/`denominator` seconds.
   private let numerator: Int64
   private let denominator: Int64
+  private let framing: (any VideoFraming)?
   private(set) var isTruncated = false
 
   static let maximumFrameBytes = 4 << 20
@@ -39,6 +40,7 @@ final class IVFReader: ContainerReader {
           : "its IVF header names none of \(known)")
     }
     self.codec = codec
+    framing = codec.properties.bitstream?.framing(codecPrivate: [])
     guard rate > 0, scale > 0 else {
       throw .unsupported("its IVF header states a rate of \(rate)/\(scale) frames a second")
     }
@@ -76,7 +78,8 @@ final class IVFReader: ContainerReader {
       return nil
     }
     position = start + UInt64(Self.frameHeaderSize) + UInt64(size)
-    return ContainerFrame(time: units, payload: ByteBuffer(bytes: payload), position: start)
+    let stored = ByteBuffer(bytes: payload)
+    return ContainerFrame(time: units, payload: framing?.frame(stored) ?? stored, position: start)
   }
 
   /// Converts a frame's time to the nearest unit of `MediaTimebase.rate`; nil beyond the latest time.

@@ -58,6 +58,8 @@ final class StoredVideo: VideoInput {
     let input = try StoredVideo(stored, track, size: size)
     // The first frame is decoded, so that an unsupported profile or size is reported before playback.
     guard try input.peek() != nil, let first = input.next else { throw .changed }
+    // Frames of more than 8 bits are rounded by the program that reads files, which also puts them in order.
+    if let obstacle = FrameHeader.obstacle(keyframe: first.payload, of: track.codec) { throw InputError(obstacle) }
     let decoder = input.decoder
     _ = try coding { () throws(CodecError) in try decoder.decode(first.payload) }
     let start = track.start - stored.origin

@@ -75,12 +75,6 @@ struct AV1ReceiverTests {
     #expect(try AV1Layered.decode(emitted.enumerated().map { ($0, $1) }) == wanted)
   }
 
-  @Test("dav1d would show nothing of a picture whose highest layer is not the stream's")
-  func unchanged() throws {
-    let units = try sent(.key) { $0 < 4 ? 3 : 1 }
-    #expect(try AV1Layered.decode(units).count < units.count)
-  }
-
   @Test(
     "with lost, late and reordered packets, everything that is emitted is decoded as it would be without",
     arguments: AV1Layered.allCases, 1...4 as ClosedRange<UInt64>)
