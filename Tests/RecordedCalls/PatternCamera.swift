@@ -19,6 +19,8 @@ final class PatternCamera: SentTrack {
   /// The frames that were not sent since the last one, and why.
   private var missing: (gap: SentGap, frames: Int)?
   private var lastTicks = Int64.min
+  /// The orientation of the last frame.
+  private var orientation = VideoOrientation.upright
 
   init(_ video: SentVideo, clock: SenderClock, pattern: UInt16, stay: Range<Double>) {
     self.video = video
@@ -63,7 +65,10 @@ final class PatternCamera: SentTrack {
     let painted = painter.videoFrame(frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: shown))
     let frame = try painted.turned(camera)
     let ticks = Int64((reading * Double(VideoEncoder.rate)).rounded())
-    let isFirst = missing != nil || number.isMultiple(of: video.keyframeDistance)
+    // A recorder requests a keyframe when the orientation changes.
+    let isTurned = orientation != self.orientation
+    self.orientation = orientation
+    let isFirst = missing != nil || isTurned || number.isMultiple(of: video.keyframeDistance)
     guard var output = try encoder.encode(frame, time: ticks, keyframe: isFirst).map({ ($0.payload, $0.isKeyframe) })
     else { return nil }
     if let damaged = video.damaged, damaged.contains(time) { output.0 = Self.damaged(output.0, by: UInt64(number)) }
