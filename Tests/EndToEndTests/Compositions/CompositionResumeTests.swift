@@ -96,7 +96,7 @@ extension EndToEndWithoutBrowsers {
         try await eventually("finished part", within: .seconds(60), every: .milliseconds(10)) {
           guard bot.isRunning else { throw TimeoutError(what: "part", limit: .zero, last: bot.output) }
           let names = (try? FileManager.default.contentsOfDirectory(atPath: parts.path)) ?? []
-          return names.count >= 2 ? true : nil
+          return names.contains("video-1.part") ? true : nil
         }
         bot.process.signal(SIGKILL)
         _ = try await bot.ending(within: .seconds(10))
