@@ -6,7 +6,7 @@ import NIOCore
 import Pattern
 
 /// Paints the test pattern and encodes it in H.264 with B-frames, as an encoder that is not made for calls does: frames come in
-/// decoding order, one each interval.
+/// decoding order, one each interval, and late by the number of frames that are reordered.
 final class ReorderingCamera: SentTrack {
   let codec = Codec.h264
   private var pieces: ArraySlice<SentPiece>
@@ -37,6 +37,8 @@ final class ReorderingCamera: SentTrack {
       }
     }
     packets += try encoder.finish()
+    // No frame is sent before it is shown to the camera: all wait for those that are decoded earliest.
+    let delay = packets.enumerated().map { $1.pts - Int64(first + $0) }.max() ?? 0
     var latest = Int64.min
     pieces =
       packets.enumerated().map { index, packet in
@@ -45,7 +47,7 @@ final class ReorderingCamera: SentTrack {
         Self.append(packet.bytes, to: &payload)
         defer { latest = max(latest, packet.pts) }
         return SentPiece(
-          time: clock.time(of: Double(first + index) / rate),
+          time: clock.time(of: Double(first + index + Int(delay)) / rate),
           ticks: Int64((Double(packet.pts) / rate * Double(VideoEncoder.rate)).rounded()), codec: .h264,
           payload: payload,
           isKeyframe: packet.isKeyframe, size: packet.isKeyframe ? video.size : nil, isReordered: packet.pts < latest)
