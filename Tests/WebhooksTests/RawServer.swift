@@ -75,7 +75,10 @@ final class RawServer: Sendable {
     }
 
     private static func repeatForever(_ text: String, _ channel: any Channel) {
-      channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess { repeatForever(text, channel) }
+      // In another turn of the loop: a write that succeeds at once would grow the stack without end.
+      channel.writeAndFlush(ByteBuffer(string: text)).whenSuccess {
+        channel.eventLoop.execute { repeatForever(text, channel) }
+      }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
