@@ -33,7 +33,7 @@ final class ControlServer: Sendable {
   private static let interval = Duration.seconds(1)
 
   private let handlers: Handlers
-  private let channel: NIOAsyncChannel<Connection, Never>
+  private let channel: NIOAsyncChannel<any Channel, Never>
   private let loop: any EventLoop
   private let services = Mutex(0)
   private let connections = Mutex(0)
@@ -49,11 +49,10 @@ final class ControlServer: Sendable {
     do {
       channel = try await ServerBootstrap(group: group)
         .serverChannelOption(.backlog, value: 16)
-        .bind(unixDomainSocketPath: path) { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try Connection(wrappingChannelSynchronously: channel)
-          }
-        }
+        // Nothing is read of a connection before it is served. One that came when the server ended is never wrapped, because NIO ends
+        // a process that drops a wrapped channel.
+        .childChannelOption(.autoRead, value: false)
+        .bind(unixDomainSocketPath: path) { channel in channel.eventLoop.makeSucceededFuture(channel) }
     } catch {
       throw .folder("The control socket cannot be bound: \(error).")
     }
@@ -63,14 +62,16 @@ final class ControlServer: Sendable {
   func run() async {
     try? await channel.executeThenClose { connections in
       try await withThrowingDiscardingTaskGroup { group in
-        for try await connection in connections {
-          group.addTask { await self.serve(connection) }
+        for try await channel in connections {
+          group.addTask { await self.serve(channel) }
         }
       }
     }
   }
 
-  private func serve(_ connection: Connection) async {
+  private func serve(_ channel: any Channel) async {
+    let wrapping = channel.eventLoop.submit { try Connection(wrappingChannelSynchronously: channel) }
+    guard let connection = try? await wrapping.get() else { return }
     let count = connections.withLock { count in
       count += 1
       return count
@@ -78,6 +79,7 @@ final class ControlServer: Sendable {
     var isService = false
     try? await connection.executeThenClose { input, output in
       guard count <= Self.maximumConnections else { return }
+      try await channel.setOption(.autoRead, value: true).get()
       await withDiscardingTaskGroup { group in
         await self.read(input, output, &group, &isService)
         group.cancelAll()
