@@ -59,7 +59,8 @@ package struct H265Receiver: VideoReceiver {
         header: .video(
           VideoHeader(
             isKeyframe: isKeyframe, size: frame.size, isShown: frame.dependency.isShown,
-            isSkippedLeading: frame.dependency.type.isSkippedLeading)),
+            isSkippedLeading: frame.dependency.type.isSkippedLeading,
+            leading: H265Bitstream.leading(after: frame.dependency.type))),
         isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
   }
 
