@@ -19,6 +19,8 @@ package struct SendTrack: Sendable {
     package var answerTimeout: Duration?
     /// The maximum backlog of the path. When it is longer, frames are skipped up to a keyframe.
     package var maximumBacklog: Duration = .seconds(1)
+    /// The same while no limit of the path is known and the frames since the last keyframe are kept, with which a viewer is started.
+    package var maximumPacedBacklog: Duration = .seconds(10)
     /// The same if the source makes keyframes for us: then queued frames are dropped, because a new keyframe is worth more.
     /// Nil if they are sent all the same: a forwarded source makes keyframes for everybody, or answers no request, and most of
     /// what was queued would be missing.
@@ -53,6 +55,8 @@ package struct SendTrack: Sendable {
   var history: PacketHistory
   var budget = RetransmissionBudget()
   var group = GroupOfPicturesCache()
+  /// How many of the group's frames, from its keyframe on, the viewer was sent; 0 if it needs the keyframe again.
+  var sentOfGroup = 0
   /// The mid, and room for extensions whose value is only known when a packet leaves.
   var extensions = RTPHeaderExtensions()
   var payloadWriter: PayloadWriter
@@ -105,7 +109,7 @@ package struct SendTrack: Sendable {
 
   /// Applies the section's new settings; sequence numbers and timestamps continue.
   package mutating func reconfigure(_ media: NegotiatedMedia) {
-    if self.media.sends != media.sends { needsKeyframe = true }
+    if self.media.sends != media.sends { (needsKeyframe, sentOfGroup) = (true, 0) }
     self.media = media
     setFormat(media.format(of: format.codec) ?? media.format)
     extensions = RTPHeaderExtensions()
@@ -130,7 +134,7 @@ package struct SendTrack: Sendable {
     var generator = SplitMix64(seed: UInt64(stream.ssrc))
     payloadWriter = PayloadWriter(codec, using: &generator)
     changeClockRate(from: format.codec.clockRate, to: codec.clockRate)
-    needsKeyframe = true
+    (needsKeyframe, sentOfGroup) = (true, 0)
     // A retransmission of an earlier packet would have the payload type of the new format.
     history.forget()
     setFormat(new)

@@ -212,7 +212,7 @@ extension SendTrack {
     reporter = SenderReporter(clockRate: format.codec.clockRate)
     hasReported = false
     history.forget()
-    needsKeyframe = true
+    (needsKeyframe, sentOfGroup) = (true, 0)
     if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = media.kind == .video }
   }
 }
