@@ -7,16 +7,17 @@ extension SendTrack {
   /// Remembers a frame that cannot be sent yet, so that a viewer can start with its group of pictures.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
-    useFormat(of: frame.codec)
-    if media.kind == .video { remember(frame) }
+    useFormat(of: frame)
+    if media.kind == .video, !lacksProfile { remember(frame) }
   }
 
   /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
     guard media.kind == .video, configuration.keepsGroup, self.group.isEmpty,
-      let codec = group.frames.last?.codec, canSend(codec)
+      let first = group.frames.first, canSend(first.codec)
     else { return }
-    useFormat(of: codec)
+    useFormat(of: first)
+    if lacksProfile { return }
     (self.group, sentOfGroup) = (group, 0)
   }
 
@@ -107,7 +108,13 @@ extension SendTrack {
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
     now: MonotonicInstant
   ) {
-    useFormat(of: frame.codec)
+    useFormat(of: frame)
+    if lacksProfile {
+      (needsKeyframe, sentOfGroup) = (true, 0)
+      group.clear()
+      statistics.framesSkipped += 1
+      return
+    }
     if media.kind == .video, shouldSkip(frame, pacer: &pacer, now: now) {
       statistics.framesSkipped += 1
       if resumes(pacer: pacer) { resume(with: frame, times: times, clock: &clock, pacer: &pacer, now: now) }

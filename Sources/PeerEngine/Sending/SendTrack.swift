@@ -68,6 +68,8 @@ package struct SendTrack: Sendable {
   var frameInterval: Int64
   /// Whether no frame can be sent before the next keyframe.
   var needsKeyframe = true
+  /// Whether the frames since the last keyframe have a profile that the section does not have, so that they are not sent.
+  package internal(set) var lacksProfile = false
   /// Whether frames are skipped because the path was congested.
   var isSkippingFrames = false
   /// Whether a keyframe must be requested from the source.
@@ -111,7 +113,7 @@ package struct SendTrack: Sendable {
   package mutating func reconfigure(_ media: NegotiatedMedia) {
     if self.media.sends != media.sends { (needsKeyframe, sentOfGroup) = (true, 0) }
     self.media = media
-    setFormat(media.format(of: format.codec) ?? media.format)
+    setFormat(media.format(of: format.codec, profile: format.profile) ?? media.format(of: format.codec) ?? media.format)
     extensions = RTPHeaderExtensions()
     if let mid = media.mid { extensions.setText(mid, media.extensions.mid) }
     extensions.setAbsoluteSendTime(0, media.extensions.absoluteSendTime)
@@ -128,8 +130,24 @@ package struct SendTrack: Sendable {
   /// Returns whether the section's formats include a codec.
   package func canSend(_ codec: Codec) -> Bool { codec == format.codec || media.format(of: codec) != nil }
 
+  /// Uses the format of a frame: that of its codec and, where the section has several, of the profile of its keyframe.
+  mutating func useFormat(of frame: EncodedFrame) {
+    useFormat(of: frame.codec)
+    guard frame.isKeyframe else { return }
+    lacksProfile = false
+    guard format.profile != nil, let bitstream = frame.codec.properties.bitstream,
+      let profile = bitstream.profileParameter(of: frame.payload)
+    else { return }
+    let new = media.format(of: frame.codec, profile: profile)
+    lacksProfile = new == nil
+    guard let new, new != format else { return }
+    // Payload types of retransmissions are those of the format.
+    history.forget()
+    setFormat(new)
+  }
+
   /// Uses the format of a codec that the section has.
-  mutating func useFormat(of codec: Codec) {
+  private mutating func useFormat(of codec: Codec) {
     guard codec != format.codec, let new = media.format(of: codec) else { return }
     var generator = SplitMix64(seed: UInt64(stream.ssrc))
     payloadWriter = PayloadWriter(codec, using: &generator)
