@@ -323,7 +323,7 @@ struct H264PictureOrderTests {
 
   @Test("after the operation 5, frame_num counts from 0 for the types 1 and 2")
   func resetOfFrameNumber() throws {
-    let stream = try OrderedStream(.cycle(others: -1, bottom: 0, [2]), hasWeights: false)
+    let stream = try OrderedStream(.cycle(others: 1, bottom: 0, [2]), hasWeights: false)
     #expect(
       try stream.counts([
         .init(isIDR: true), .init(frameNumber: 14), .init(frameNumber: 15, operations: [[5]]), .init(frameNumber: 1),
