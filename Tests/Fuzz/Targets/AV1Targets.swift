@@ -35,7 +35,7 @@ enum AV1Targets {
         try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
         try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
         try require(frame.size != nil || !frame.dependency.isKeyframe, "A keyframe has no size.")
-        try require(frame.payload.readableBytes <= AV1FrameAssembler.maximumFrameSize, "A frame is too large.")
+        try require(frame.payload.readableBytes <= FrameLimits.maximumSize, "A frame is too large.")
         if isDecodable { try check(frame) }
         if frame.dependency.isComplete { try packetize(frame.payload) }
       }

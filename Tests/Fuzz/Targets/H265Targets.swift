@@ -32,7 +32,7 @@ enum H265Targets {
         try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
         try require(
           (frame.size != nil) == frame.dependency.isKeyframe, "A delta frame has a size, or a keyframe has none.")
-        try require(frame.payload.readableBytes <= H265FrameAssembler.maximumFrameSize, "A frame is too large.")
+        try require(frame.payload.readableBytes <= FrameLimits.maximumSize, "A frame is too large.")
         if isDecodable { try check(frame) }
         try packetize(frame.payload)
       }

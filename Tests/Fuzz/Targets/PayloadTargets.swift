@@ -32,7 +32,7 @@ enum PayloadTargets {
         try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
         try require(
           (frame.size != nil) == frame.dependency.isKeyframe, "A delta frame has a size, or a keyframe has none.")
-        try require(frame.payload.readableBytes <= VP8FrameAssembler.maximumFrameSize, "A frame is too large.")
+        try require(frame.payload.readableBytes <= FrameLimits.maximumSize, "A frame is too large.")
         try packetize(frame.payload)
       }
     }

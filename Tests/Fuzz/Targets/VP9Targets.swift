@@ -33,7 +33,7 @@ enum VP9Targets {
         try require(
           frame.size != nil || !frame.dependency.isKeyframe, "A keyframe has no size.")
         // The index and hidden layers make a frame a little longer.
-        try require(frame.payload.readableBytes <= VP9FrameAssembler.maximumFrameSize + 64, "A frame is too large.")
+        try require(frame.payload.readableBytes <= FrameLimits.maximumSize + 64, "A frame is too large.")
         if isDecodable { try superframe(of: frame) }
         try packetize(frame.payload)
       }

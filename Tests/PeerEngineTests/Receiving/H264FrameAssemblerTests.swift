@@ -283,7 +283,7 @@ struct H264FrameAssemblerTests {
     }
     let frame = try required(large.popFrame())
     #expect(!frame.dependency.isComplete)
-    #expect(frame.payload.readableBytes <= H264FrameAssembler.maximumFrameSize)
+    #expect(frame.payload.readableBytes <= FrameLimits.maximumSize)
     var many = H264FrameAssembler()
     add(Maker.keyframe(), 1, to: &many)
     #expect(many.popFrame() != nil)
