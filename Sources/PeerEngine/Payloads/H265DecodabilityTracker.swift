@@ -1,9 +1,8 @@
 package import Bitstream
 
-/// Tracks which H.265 frames can be decoded after a loss, so that no frame is emitted that depends on a missing one.
+/// Tracks which H.265 frames can be decoded after a loss.
 ///
-/// All frames are passed to it in order, including damaged ones. As long as nothing is missing since a keyframe, everything is
-/// admitted. After a loss nothing is admitted before the next keyframe, since a slice does not prove which packets are missing.
+/// As long as nothing is missing since a keyframe, everything is admitted. After a loss nothing is admitted before the next keyframe, since a slice does not prove which packets are missing.
 ///
 /// A keyframe (types 16 to 21) may have leading pictures, which follow it in decoding and precede it in output. Those that may refer to
 /// frames before it (RASL) cannot be decoded if decoding begins with the keyframe (ITU-T H.265, 8.1.3): at the start, after a loss, after
@@ -16,9 +15,9 @@ package import Bitstream
 ///                keyframe  ▼       a BLA picture  │              │ something is missing
 ///                       following, with RASL pictures ───────────┘
 /// ```
-package struct H265DecodabilityTracker: Sendable {
+package struct H265DecodabilityTracker: DecodabilityTracker {
   /// The properties of the next frame.
-  package struct Frame: Sendable, Hashable {
+  package struct Frame: FrameDependency, Hashable {
     /// nal_unit_type of its slices; that of a frame to which others refer if the frame is damaged.
     package var type: H265NALUnit.Kind
     package var isKeyframe: Bool
@@ -28,20 +27,17 @@ package struct H265DecodabilityTracker: Sendable {
     package var packetsLostBefore: Int
     /// Whether the frames after it do not depend on those before it.
     package var endsSequence: Bool
-    /// Whether the frame is shown.
-    package var isShown: Bool
 
     /// - Parameter type: one from 16 to 21 makes a keyframe.
     package init(
       type: H265NALUnit.Kind = .init(rawValue: 1), isComplete: Bool = true, packetsLostBefore: Int = 0,
-      endsSequence: Bool = false, isShown: Bool = true
+      endsSequence: Bool = false
     ) {
       self.type = type
       isKeyframe = type.isKeyframe
       self.isComplete = isComplete
       self.packetsLostBefore = packetsLostBefore
       self.endsSequence = endsSequence
-      self.isShown = isShown
     }
   }
 
@@ -55,15 +51,12 @@ package struct H265DecodabilityTracker: Sendable {
 
   package init() {}
 
-  /// Whether no frame is admitted before the next keyframe.
   package var needsKeyframe: Bool {
     if case .waiting = state { true } else { false }
   }
 
-  /// Requires a keyframe next: the frames that follow belong to another source.
   package mutating func restart() { state = .waiting }
 
-  /// Evaluates the next frame and returns whether it may be emitted.
   package mutating func admit(_ frame: Frame) -> Bool {
     guard frame.isComplete else {
       state = .waiting
