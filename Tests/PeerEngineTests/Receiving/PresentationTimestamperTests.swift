@@ -203,7 +203,8 @@ struct PresentationTimestamperTests {
     }
     let result = Self.run(arrived, reordering: max(1, sender.reordering), ticks: Self.decodingTime)
     #expect(result.numbers == arrived.map(\.number) && arrived.count < sender.pictures.count - 50)
-    let wrong = zip(result.ticks, arrived).count { $0 != Self.shownTime($1) }
+    // Behind the last group nothing tells what of it is missing.
+    let wrong = zip(result.ticks, arrived).dropLast(20).count { $0 != Self.shownTime($1) }
     #expect(wrong == 0)
   }
 
