@@ -66,7 +66,9 @@ start() { measure "$@" & measuring+=($!); }
 start vp8 0 0
 start vp8 0 "$strangers"
 for codec in "${codecs[@]}"; do start "$codec" "$seconds" 0; done
-for process in "${measuring[@]}"; do wait "$process" || exit 1; done
+failed=0
+for process in "${measuring[@]}"; do wait "$process" || failed=1; done
+((failed == 0)) || exit 1
 
 count vp8 0 0
 idle_packets=$packets idle_instructions=$instructions idle_recorded=$recorded
