@@ -1,6 +1,7 @@
 package import Bitstream
+import Media
 package import NIOCore
-import RTP
+package import RTP
 
 /// Assembles H.264 frames (RFC 6184, 5 and 7.1).
 package typealias H264FrameAssembler = NALUnitFrameAssembler<H264FrameFormat>
@@ -59,9 +60,11 @@ package enum H264FrameFormat: NALUnitFrameFormat {
     else { return nil }
     dependency.frameNumber = header.frameNumber
     dependency.frameNumberBits = parameters.log2MaximumFrameNumber
+    let size = VideoSize(width: parameters.size.width, height: parameters.size.height)
     return NALUnitFrameHeader(
-      isKeyframe: header.isIDR, pictureParameterSets: slices.pictureParameterSets, codedSize: parameters.codedSize,
-      size: parameters.size, order: orders.add(header, parameters))
+      header: VideoHeader(isKeyframe: header.isIDR, size: header.isIDR ? size : nil),
+      pictureParameterSets: slices.pictureParameterSets, codedSize: parameters.codedSize,
+      order: orders.add(header, parameters))
   }
 
   /// What the slices of a frame say.
@@ -95,7 +98,10 @@ package enum H264FrameFormat: NALUnitFrameFormat {
   }
 }
 
-extension H264DecodabilityTracker.Frame: NALUnitFrameDependency {}
+extension H264DecodabilityTracker.Frame: NALUnitFrameDependency {
+  package mutating func add(_ descriptor: DependencyDescriptor) { dependencies = FrameDependencies(descriptor) }
+}
+
 extension H264PictureOrderCounter: PictureOrderCounter {}
 
 extension H264ParameterSets: NALUnitParameterSets {
