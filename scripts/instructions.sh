@@ -88,7 +88,7 @@ for codec in "${codecs[@]}"; do
   [[ $codec != vp8 ]] || vp8_frames=$frames vp8_recorded=$recorded
   [[ $frames -eq $vp8_frames ]] || fail "there are $frames frames of $codec, and $vp8_frames of VP8."
   printf '%6s %8s %8s %13s %13s %8s\n' "$codec" "$((packets / users / seconds))" "$((frames / users / seconds))" "$recorded" \
-    "$((recorded * users * seconds / packets))" "$((recorded * 100 / vp8_recorded)) %"
+    "$((recorded * users * seconds / packets))" "$(awk -v a="$recorded" -v b="$vp8_recorded" 'BEGIN { printf "%.3f", a / b }')"
   if ((recorded * 100 > vp8_recorded * codec_bound)); then expensive+=" $codec"; fi
 done
 [[ -z $expensive ]] || fail "more than $codec_bound % of what VP8 needs:$expensive."
