@@ -5,8 +5,14 @@ import Testing
 @Suite("Exp-Golomb codes")
 struct ExpGolombTests {
   /// Up to 2^32 - 2, of 1 to 63 bits.
-  static let values: [UInt32] =
-    [0, 1, 2, 6, 254] + (8..<32).flatMap { [1 << UInt32($0) - 2, 1 << UInt32($0) - 1] } + [.max - 1]
+  static let values: [UInt32] = {
+    var values: [UInt32] = [0, 1, 2, 6, 254, .max - 1]
+    for bits in 8..<32 {
+      let power: UInt32 = 1 << UInt32(bits)
+      values += [power - 2, power - 1]
+    }
+    return values
+  }()
 
   @Test("a code of any length is read, and so is what follows it", arguments: values)
   func lengths(value: UInt32) throws {
