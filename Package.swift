@@ -282,7 +282,8 @@ let package = Package(
       swiftSettings: rules),
 
     .executableTarget(
-      name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
+      name: "call-instructions",
+      dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", "Signalling", byteBuffer],
       path: "Benchmarks/Instructions", swiftSettings: rules),
     .executableTarget(
       name: "record-call", dependencies: ["RecordedCalls"], path: "Benchmarks/Compositions", swiftSettings: rules),

@@ -11,41 +11,24 @@
 ///                                     without descriptors: anything is missing
 ///  waiting ───────────► following ──────────────────────────────────────────────► waiting
 /// ```
-package struct AV1DecodabilityTracker: Sendable {
+package struct AV1DecodabilityTracker: DecodabilityTracker {
   /// The properties of the next temporal unit.
-  package struct Frame: Sendable, Hashable {
+  package struct Frame: FrameDependency, Hashable {
     package var isKeyframe: Bool
     /// Whether all of its packets arrived.
     package var isComplete: Bool
     /// How many packets between the previous temporal unit and this one were given up.
     package var packetsLostBefore: Int
     /// What the dependency descriptors say of its frames, in order; empty if they are unknown.
-    package var layers: [Dependencies]
+    package var layers: [FrameDependencies]
 
     package init(
-      isKeyframe: Bool = false, isComplete: Bool = true, packetsLostBefore: Int = 0, layers: [Dependencies] = []
+      isKeyframe: Bool = false, isComplete: Bool = true, packetsLostBefore: Int = 0, layers: [FrameDependencies] = []
     ) {
       self.isKeyframe = isKeyframe
       self.isComplete = isComplete
       self.packetsLostBefore = packetsLostBefore
       self.layers = layers
-    }
-  }
-
-  /// What a dependency descriptor says of a frame.
-  package struct Dependencies: Sendable, Hashable {
-    /// frame_number.
-    package var number: UInt16
-    package var spatialLayer: UInt8
-    package var temporalLayer: UInt8
-    /// The distances to the frames that it refers to.
-    package var differences: [UInt16]
-
-    package init(number: UInt16, spatialLayer: UInt8 = 0, temporalLayer: UInt8 = 0, differences: [UInt16]) {
-      self.number = number
-      self.spatialLayer = spatialLayer
-      self.temporalLayer = temporalLayer
-      self.differences = differences
     }
   }
 
@@ -118,7 +101,7 @@ extension AV1DecodabilityTracker.Following {
   /// Notes the frames of the next temporal unit as admitted.
   ///
   /// - Returns: whether all frames that they refer to were admitted, nil if that is unknown; and how far the numbers advanced.
-  fileprivate mutating func advance(over layers: [AV1DecodabilityTracker.Dependencies]) -> (Bool?, distance: Int) {
+  fileprivate mutating func advance(over layers: [FrameDependencies]) -> (Bool?, distance: Int) {
     var (refersToAdmitted, distance): (Bool?, Int) = (layers.isEmpty ? nil : true, 0)
     for layer in layers {
       let step = number.map { layer.number &- $0 } ?? 0

@@ -1,6 +1,6 @@
 import Bitstream
-package import Media
-package import NIOCore
+import Media
+import NIOCore
 import RTP
 
 /// Assembles AV1 temporal units from packets, which are passed in order of their sequence numbers (AV1 RTP specification 1.0, 4 and 5).
@@ -14,31 +14,8 @@ import RTP
 ///
 /// Temporal units have the form of `AV1OBUs`, each OBU with its size. It changes received ones in one way only: in a stream with spatial
 /// layers, the highest frame of a picture becomes one of the highest layer (see `AV1TemporalUnit.stored`).
-package struct AV1FrameAssembler: Sendable {
-  /// A temporal unit that has ended, complete or not.
-  package struct Frame: Sendable {
-    /// The properties for the ``AV1DecodabilityTracker``, apart from what its dependency descriptors say.
-    package var dependency: AV1DecodabilityTracker.Frame
-    /// The dependency descriptor of the first packet of each of its frames; empty if a packet had none.
-    package var dependencyDescriptors: [[UInt8]] = []
-    /// The OBUs; incomplete if `dependency` says so.
-    package var payload: ByteBuffer
-    /// The size of the picture that is shown: that of the highest spatial layer; nil if it is unknown.
-    package var size: VideoSize?
-    /// Whether a frame is shown, or all are only used as references.
-    package var isShown = true
-    package var timestamp: UInt32
-    /// When its last packet arrived.
-    package var arrival: MonotonicInstant
-    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
-    package var isCutOff = false
-
-    fileprivate mutating func markDamaged() {
-      dependency.isComplete = false
-      dependency.isKeyframe = false
-      size = nil
-    }
-  }
+package struct AV1FrameAssembler: FrameAssembler {
+  package typealias Dependency = AV1DecodabilityTracker.Frame
 
   /// A temporal unit that is being assembled.
   private struct Open {
@@ -91,6 +68,7 @@ package struct AV1FrameAssembler: Sendable {
   private var lost = 0
   /// What is known from the temporal units before.
   private var state = AV1TemporalUnit.State()
+  private var descriptors = DependencyDescriptorReader()
   /// At most two: one packet can end a temporal unit and be a whole one itself.
   private var finished: [Frame] = []
 
@@ -102,8 +80,11 @@ package struct AV1FrameAssembler: Sendable {
     open?.isComplete ?? false && open?.isKeyframe ?? false
   }
 
-  /// Forgets the sequence header of the source: another one follows.
-  package mutating func restart() { state.reset() }
+  /// Forgets the sequence header and the templates of the source: another one follows.
+  package mutating func restart() {
+    state.reset()
+    descriptors = DependencyDescriptorReader()
+  }
 
   /// Adds the next packet; call ``popFrame()`` for the temporal units that end with it or before it.
   package mutating func add(_ packet: ReceivedPacket) {
@@ -292,28 +273,43 @@ extension AV1FrameAssembler {
     let payload = takePayload()
     var frame = Frame(
       dependency: .init(isKeyframe: false, isComplete: false, packetsLostBefore: ended.packetsLostBefore),
-      dependencyDescriptors: ended.lacksDescriptor ? [] : ended.dependencyDescriptors, payload: payload,
-      timestamp: ended.timestamp, arrival: ended.arrival)
+      payload: payload, timestamp: ended.timestamp, arrival: ended.arrival)
     let isWhole = !hasFragment && (byMarker || ended.endsFrame)
     if ended.isComplete, isWhole {
-      read(&frame)
+      readHeaders(of: &frame)
     } else {
       frame.isCutOff = ended.isComplete && !byMarker
     }
+    if !ended.lacksDescriptor { readDependencies(ended.dependencyDescriptors, of: &frame) }
     finished.append(frame)
   }
 
   /// Parses the headers of a whole temporal unit.
-  private mutating func read(_ frame: inout Frame) {
+  private mutating func readHeaders(of frame: inout Frame) {
     guard let unit = try? AV1TemporalUnit(parsing: frame.payload, after: &state) else { return }
-    if let size = unit.size {
-      guard size.width <= Self.maximumSide, size.height <= Self.maximumSide else { return }
-      frame.size = VideoSize(width: size.width, height: size.height)
+    var size: VideoSize?
+    if let highest = unit.size {
+      guard highest.width <= Self.maximumSide, highest.height <= Self.maximumSide else { return }
+      size = VideoSize(width: highest.width, height: highest.height)
     }
-    frame.isShown = unit.isShown
+    frame.header = VideoHeader(isKeyframe: unit.isKeyframe, size: size, isShown: unit.isShown)
     frame.payload = unit.stored(frame.payload)
     frame.dependency.isKeyframe = unit.isKeyframe
     frame.dependency.isComplete = true
+  }
+
+  /// Reads the dependency descriptors of a temporal unit, unless one is damaged or its templates are unknown.
+  private mutating func readDependencies(_ values: [[UInt8]], of frame: inout Frame) {
+    var layers: [FrameDependencies] = []
+    for (index, value) in values.enumerated() {
+      guard let descriptor = descriptors.read(value) else { return }
+      // Its beginning is missing. A keyframe begins with the sequence header, so that of a keyframe is not.
+      if index == 0, frame.dependency.packetsLostBefore > 0, !descriptor.startsFrame, !frame.dependency.isKeyframe {
+        frame.markDamaged()
+      }
+      layers.append(FrameDependencies(descriptor))
+    }
+    frame.dependency.layers = layers
   }
 
   private mutating func takePayload() -> ByteBuffer {

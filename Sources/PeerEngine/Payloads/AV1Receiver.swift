@@ -5,88 +5,10 @@ import RTP
 
 /// Assembles decodable AV1 temporal units from a source's packets in order.
 package struct AV1Receiver: VideoReceiver {
-  // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
-  /// Whether no frame is emitted before the next keyframe.
-  package private(set) var needsKeyframe = true
-  /// Whether a keyframe is being assembled of which nothing is missing yet.
-  package private(set) var isGatheringKeyframe = false
-
-  private var assembler = AV1FrameAssembler()
-  private var decodability = AV1DecodabilityTracker()
-  /// The templates of the dependency descriptors.
-  private var structure: FrameDependencyStructure?
-
-  package init() {}
+  package var frames = DecodableFrameAssembler<AV1FrameAssembler, AV1DecodabilityTracker>(AV1FrameAssembler())
 
   /// Its descriptions have no parameter sets.
-  package init(parameterSets: [ByteBuffer]) {}
-
-  package mutating func add(_ packet: ReceivedPacket) {
-    assembler.add(packet)
-    isGatheringKeyframe = assembler.isGatheringKeyframe
-  }
-
-  package mutating func addLost(_ count: Int) {
-    assembler.addLost(count)
-    isGatheringKeyframe = false
-  }
-
-  /// Discards a temporal unit whose end has not arrived, if nothing before that is missing: no more packets follow.
-  package mutating func discardUnfinished() { assembler.discardUnfinished() }
-
-  /// Ends the source: an incomplete temporal unit is damaged, and decoding restarts with the next keyframe.
-  package mutating func finish() {
-    assembler.finish()
-    isGatheringKeyframe = false
-  }
-
-  /// Requires a keyframe next, of a source whose sequence header has not arrived yet.
-  package mutating func restart() {
-    assembler.restart()
-    decodability.restart()
-    structure = nil
-    needsKeyframe = true
-  }
-
-  /// Removes and returns the next temporal unit that has ended, as a reader of payloads returns it.
-  package mutating func next() -> PayloadReader.Item? {
-    guard let (frame, isDecodable) = popFrame() else { return nil }
-    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
-    let isKeyframe = frame.dependency.isKeyframe
-    return .frame(
-      PayloadReader.Frame(
-        payload: frame.payload,
-        header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size, isShown: frame.isShown)),
-        isKeyframe: isKeyframe, timestamp: frame.timestamp, arrival: frame.arrival))
-  }
-
-  /// Removes and returns the next temporal unit that has ended, and whether it may be emitted.
-  package mutating func popFrame() -> (frame: AV1FrameAssembler.Frame, isDecodable: Bool)? {
-    guard var frame = assembler.popFrame() else { return nil }
-    readDependencies(of: &frame)
-    let isDecodable = decodability.admit(frame.dependency)
-    needsKeyframe = decodability.needsKeyframe
-    return (frame, isDecodable)
-  }
-
-  /// Reads the dependency descriptors of a temporal unit, unless one is missing or its templates are unknown.
-  private mutating func readDependencies(of frame: inout AV1FrameAssembler.Frame) {
-    var layers: [AV1DecodabilityTracker.Dependencies] = []
-    for (index, bytes) in frame.dependencyDescriptors.enumerated() {
-      guard let descriptor = try? DependencyDescriptor(parsing: ByteBuffer(bytes: bytes), structure: structure) else {
-        return
-      }
-      if let new = descriptor.structure { structure = new }
-      if index == 0, frame.dependency.packetsLostBefore > 0, !descriptor.startsFrame {
-        frame.dependency.isComplete = frame.dependency.isKeyframe
-      }
-      layers.append(
-        .init(
-          number: descriptor.frameNumber, spatialLayer: descriptor.dependencies.spatialLayer,
-          temporalLayer: descriptor.dependencies.temporalLayer, differences: descriptor.dependencies.frameDifferences))
-    }
-    frame.dependency.layers = layers
-  }
+  package init(parameterSets: [ByteBuffer] = []) {}
 
   package static var usesDependencyDescriptor: Bool { true }
 

@@ -16,9 +16,9 @@
 ///                                     without descriptors: a reference frame is missing, or may be
 ///  waiting ───────────► following ───────────────────────────────────────────────────► waiting
 /// ```
-package struct H264DecodabilityTracker: Sendable {
+package struct H264DecodabilityTracker: DecodabilityTracker {
   /// The properties of the next frame.
-  package struct Frame: Sendable, Hashable {
+  package struct Frame: FrameDependency, Hashable {
     package var isKeyframe: Bool
     /// Whether other frames may refer to it; nil if nothing of it arrived that tells.
     package var isReference: Bool?
@@ -32,11 +32,12 @@ package struct H264DecodabilityTracker: Sendable {
     package var packetsLostBefore: Int
     /// How many packets of the frame there were, with those that were given up.
     package var packets: Int
-    package var dependencies: Dependencies?
+    /// What its dependency descriptor says; nil without one.
+    package var dependencies: FrameDependencies?
 
     package init(
       isKeyframe: Bool = false, isReference: Bool? = true, isComplete: Bool = true, frameNumber: UInt16? = nil,
-      frameNumberBits: UInt8 = 4, packetsLostBefore: Int = 0, packets: Int = 1, dependencies: Dependencies? = nil
+      frameNumberBits: UInt8 = 4, packetsLostBefore: Int = 0, packets: Int = 1, dependencies: FrameDependencies? = nil
     ) {
       self.isKeyframe = isKeyframe
       self.isReference = isReference
@@ -46,21 +47,6 @@ package struct H264DecodabilityTracker: Sendable {
       self.packetsLostBefore = packetsLostBefore
       self.packets = packets
       self.dependencies = dependencies
-    }
-  }
-
-  /// What a dependency descriptor says of a frame.
-  package struct Dependencies: Sendable, Hashable {
-    /// frame_number.
-    package var number: UInt16
-    package var temporalLayer: UInt8
-    /// The distances to the frames that it refers to.
-    package var differences: [UInt16]
-
-    package init(number: UInt16, temporalLayer: UInt8, differences: [UInt16]) {
-      self.number = number
-      self.temporalLayer = temporalLayer
-      self.differences = differences
     }
   }
 
@@ -156,7 +142,7 @@ extension H264DecodabilityTracker.Following {
   }
 
   /// Notes the number of the next frame, and returns whether all frames that it refers to were admitted; nil if that is unknown.
-  private mutating func advance(to dependencies: H264DecodabilityTracker.Dependencies?) -> Bool? {
+  private mutating func advance(to dependencies: FrameDependencies?) -> Bool? {
     guard let dependencies else { return nil }
     guard let last = number else { return nil }
     let distance = dependencies.number &- last

@@ -1,6 +1,7 @@
 package import Bitstream
+import Media
 package import NIOCore
-import RTP
+package import RTP
 
 /// Assembles H.264 frames (RFC 6184, 5 and 7.1).
 package typealias H264FrameAssembler = NALUnitFrameAssembler<H264FrameFormat>
@@ -59,9 +60,11 @@ package enum H264FrameFormat: NALUnitFrameFormat {
     else { return nil }
     dependency.frameNumber = header.frameNumber
     dependency.frameNumberBits = parameters.log2MaximumFrameNumber
+    let size = VideoSize(width: parameters.size.width, height: parameters.size.height)
     return NALUnitFrameHeader(
-      isKeyframe: header.isIDR, pictureParameterSets: slices.pictureParameterSets, codedSize: parameters.codedSize,
-      size: parameters.size, order: orders.add(header, parameters))
+      header: VideoHeader(isKeyframe: header.isIDR, size: header.isIDR ? size : nil),
+      pictureParameterSets: slices.pictureParameterSets, codedSize: parameters.codedSize,
+      order: orders.add(header, parameters))
   }
 
   /// What the slices of a frame say.
@@ -75,14 +78,16 @@ package enum H264FrameFormat: NALUnitFrameFormat {
       var first: ByteBuffer?
       var isKeyframe = false
       for unit in H264NALUnits(payload) where unit.type.isSlice {
-        if first == nil {
+        let isFirst = first == nil
+        if isFirst {
           first = unit.bytes
           isKeyframe = unit.type == .idrSlice
-          guard (try? H264SliceHeader(parsing: unit.bytes))?.firstMacroblock == 0 else { return nil }
         }
         guard (unit.type == .idrSlice) == isKeyframe else { return nil }
-        guard unit.type.hasSliceHeader else { continue }
-        guard let header = try? H264SliceHeader(parsing: unit.bytes) else { return nil }
+        guard isFirst || unit.type.hasSliceHeader else { continue }
+        guard let header = try? H264SliceHeader(parsing: unit.bytes), !isFirst || header.firstMacroblock == 0 else {
+          return nil
+        }
         if !pictureParameterSets.contains(header.pictureParameterSetID) {
           pictureParameterSets.append(header.pictureParameterSetID)
         }
@@ -93,7 +98,10 @@ package enum H264FrameFormat: NALUnitFrameFormat {
   }
 }
 
-extension H264DecodabilityTracker.Frame: NALUnitFrameDependency {}
+extension H264DecodabilityTracker.Frame: NALUnitFrameDependency {
+  package mutating func add(_ descriptor: DependencyDescriptor) { dependencies = FrameDependencies(descriptor) }
+}
+
 extension H264PictureOrderCounter: PictureOrderCounter {}
 
 extension H264ParameterSets: NALUnitParameterSets {

@@ -5,82 +5,9 @@ import RTP
 
 /// Assembles decodable H.264 frames from a source's packets in order.
 package struct H264Receiver: VideoReceiver {
-  // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
-  /// Whether no frame is emitted before the next keyframe.
-  package private(set) var needsKeyframe = true
-  /// Whether a keyframe is being assembled of which nothing is missing yet.
-  package private(set) var isGatheringKeyframe = false
+  package var frames: DecodableFrameAssembler<H264FrameAssembler, H264DecodabilityTracker>
 
-  private var assembler: H264FrameAssembler
-  private var decodability = H264DecodabilityTracker()
-  /// The templates of the dependency descriptors.
-  private var structure: FrameDependencyStructure?
-
-  /// - Parameter parameterSets: NAL units from the description.
-  package init(parameterSets: [ByteBuffer] = []) {
-    assembler = H264FrameAssembler(parameterSets: parameterSets)
-  }
-
-  package mutating func add(_ packet: ReceivedPacket) {
-    assembler.add(packet)
-    isGatheringKeyframe = assembler.isGatheringKeyframe
-  }
-
-  package mutating func addLost(_ count: Int) {
-    assembler.addLost(count)
-    isGatheringKeyframe = false
-  }
-
-  /// Replaces the parameter sets of the description.
-  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) { assembler.setDescribed(parameterSets) }
-
-  /// Discards a frame whose end has not arrived, if nothing before that is missing: no more packets follow.
-  package mutating func discardUnfinished() { assembler.discardUnfinished() }
-
-  /// Ends the source: an incomplete frame is damaged, and decoding restarts with the next keyframe.
-  package mutating func finish() {
-    assembler.finish()
-    isGatheringKeyframe = false
-  }
-
-  /// Requires a keyframe next, of a source whose parameter sets have not arrived yet.
-  package mutating func restart() {
-    assembler.restart()
-    decodability.restart()
-    structure = nil
-    needsKeyframe = true
-  }
-
-  /// Removes and returns the next frame that has ended, as a reader of payloads returns it.
-  package mutating func next() -> PayloadReader.Item? {
-    guard let (frame, isDecodable) = popFrame() else { return nil }
-    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
-    let isKeyframe = frame.dependency.isKeyframe
-    return .frame(
-      PayloadReader.Frame(
-        payload: frame.payload, header: .video(VideoHeader(isKeyframe: isKeyframe, size: frame.size)),
-        isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
-  }
-
-  /// Removes and returns the next frame that has ended, and whether it may be emitted.
-  package mutating func popFrame() -> (frame: H264FrameAssembler.Frame, isDecodable: Bool)? {
-    guard var frame = assembler.popFrame() else { return nil }
-    frame.dependency.dependencies = dependencies(in: frame)
-    let isDecodable = decodability.admit(frame.dependency)
-    needsKeyframe = decodability.needsKeyframe
-    return (frame, isDecodable)
-  }
-
-  /// Reads the frame's dependency descriptor; nil without one, or if its templates are unknown.
-  private mutating func dependencies(in frame: H264FrameAssembler.Frame) -> H264DecodabilityTracker.Dependencies? {
-    guard let bytes = frame.dependencyDescriptor,
-      let descriptor = try? DependencyDescriptor(parsing: ByteBuffer(bytes: bytes), structure: structure)
-    else { return nil }
-    if let new = descriptor.structure { structure = new }
-    return .init(
-      number: descriptor.frameNumber, temporalLayer: descriptor.dependencies.temporalLayer,
-      differences: descriptor.dependencies.frameDifferences)
-  }
+  package init(parameterSets: [ByteBuffer] = []) { frames = .init(H264FrameAssembler(parameterSets: parameterSets)) }
 
   package static var usesDependencyDescriptor: Bool { true }
 

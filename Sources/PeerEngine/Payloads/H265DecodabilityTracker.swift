@@ -16,9 +16,9 @@ package import Bitstream
 ///                keyframe  ▼       a BLA picture  │              │ something is missing
 ///                       following, with RASL pictures ───────────┘
 /// ```
-package struct H265DecodabilityTracker: Sendable {
+package struct H265DecodabilityTracker: DecodabilityTracker {
   /// The properties of the next frame.
-  package struct Frame: Sendable, Hashable {
+  package struct Frame: FrameDependency, Hashable {
     /// nal_unit_type of its slices; that of a frame to which others refer if the frame is damaged.
     package var type: H265NALUnit.Kind
     package var isKeyframe: Bool
@@ -28,20 +28,17 @@ package struct H265DecodabilityTracker: Sendable {
     package var packetsLostBefore: Int
     /// Whether the frames after it do not depend on those before it.
     package var endsSequence: Bool
-    /// Whether the frame is shown.
-    package var isShown: Bool
 
     /// - Parameter type: one from 16 to 21 makes a keyframe.
     package init(
       type: H265NALUnit.Kind = .init(rawValue: 1), isComplete: Bool = true, packetsLostBefore: Int = 0,
-      endsSequence: Bool = false, isShown: Bool = true
+      endsSequence: Bool = false
     ) {
       self.type = type
       isKeyframe = type.isKeyframe
       self.isComplete = isComplete
       self.packetsLostBefore = packetsLostBefore
       self.endsSequence = endsSequence
-      self.isShown = isShown
     }
   }
 

@@ -1,6 +1,7 @@
 package import Bitstream
+import Media
 package import NIOCore
-import RTP
+package import RTP
 
 /// Assembles H.265 frames (RFC 7798, 4.4 and 6).
 package typealias H265FrameAssembler = NALUnitFrameAssembler<H265FrameFormat>
@@ -69,15 +70,21 @@ package enum H265FrameFormat: NALUnitFrameFormat {
       return nil
     }
     dependency.type = first.type
-    dependency.isShown = picture.isShown
+    let size = VideoSize(width: parameters.size.width, height: parameters.size.height)
     return NALUnitFrameHeader(
-      isKeyframe: first.type.isKeyframe, pictureParameterSets: [first.pictureParameterSetID],
-      codedSize: parameters.codedSize, size: parameters.size,
+      header: VideoHeader(
+        isKeyframe: first.type.isKeyframe, size: first.type.isKeyframe ? size : nil, isShown: picture.isShown,
+        isSkippedLeading: first.type.isSkippedLeading),
+      pictureParameterSets: [first.pictureParameterSetID], codedSize: parameters.codedSize,
       order: orders.add(first, parameters, endsSequence: dependency.endsSequence))
   }
 }
 
-extension H265DecodabilityTracker.Frame: NALUnitFrameDependency {}
+extension H265DecodabilityTracker.Frame: NALUnitFrameDependency {
+  /// It has none.
+  package mutating func add(_ descriptor: DependencyDescriptor) {}
+}
+
 extension H265PictureOrderCounter: PictureOrderCounter {}
 
 extension H265ParameterSets: NALUnitParameterSets {

@@ -5,71 +5,9 @@ import RTP
 
 /// Assembles decodable H.265 frames from a source's packets in order.
 package struct H265Receiver: VideoReceiver {
-  // Stored, like everything that each packet needs: to compute it, Swift would copy the whole value first.
-  /// Whether no frame is emitted before the next keyframe.
-  package private(set) var needsKeyframe = true
-  /// Whether a keyframe is being assembled of which nothing is missing yet.
-  package private(set) var isGatheringKeyframe = false
+  package var frames: DecodableFrameAssembler<H265FrameAssembler, H265DecodabilityTracker>
 
-  private var assembler: H265FrameAssembler
-  private var decodability = H265DecodabilityTracker()
-
-  /// - Parameter parameterSets: NAL units from the description.
-  package init(parameterSets: [ByteBuffer] = []) {
-    assembler = H265FrameAssembler(parameterSets: parameterSets)
-  }
-
-  package mutating func add(_ packet: ReceivedPacket) {
-    assembler.add(packet)
-    isGatheringKeyframe = assembler.isGatheringKeyframe
-  }
-
-  package mutating func addLost(_ count: Int) {
-    assembler.addLost(count)
-    isGatheringKeyframe = false
-  }
-
-  /// Replaces the parameter sets of the description.
-  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) { assembler.setDescribed(parameterSets) }
-
-  /// Discards a frame whose end has not arrived, if nothing before that is missing: no more packets follow.
-  package mutating func discardUnfinished() { assembler.discardUnfinished() }
-
-  /// Ends the source: an incomplete frame is damaged, and decoding restarts with the next keyframe.
-  package mutating func finish() {
-    assembler.finish()
-    isGatheringKeyframe = false
-  }
-
-  /// Requires a keyframe next, of a source whose parameter sets have not arrived yet.
-  package mutating func restart() {
-    assembler.restart()
-    decodability.restart()
-    needsKeyframe = true
-  }
-
-  /// Removes and returns the next frame that has ended, as a reader of payloads returns it.
-  package mutating func next() -> PayloadReader.Item? {
-    guard let (frame, isDecodable) = popFrame() else { return nil }
-    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
-    let isKeyframe = frame.dependency.isKeyframe
-    return .frame(
-      PayloadReader.Frame(
-        payload: frame.payload,
-        header: .video(
-          VideoHeader(
-            isKeyframe: isKeyframe, size: frame.size, isShown: frame.dependency.isShown,
-            isSkippedLeading: frame.dependency.type.isSkippedLeading)),
-        isKeyframe: isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival))
-  }
-
-  /// Removes and returns the next frame that has ended, and whether it may be emitted.
-  package mutating func popFrame() -> (frame: H265FrameAssembler.Frame, isDecodable: Bool)? {
-    guard let frame = assembler.popFrame() else { return nil }
-    let isDecodable = decodability.admit(frame.dependency)
-    needsKeyframe = decodability.needsKeyframe
-    return (frame, isDecodable)
-  }
+  package init(parameterSets: [ByteBuffer] = []) { frames = .init(H265FrameAssembler(parameterSets: parameterSets)) }
 
   /// Returns what is known of a keyframe that a payload begins; nil if it begins none.
   ///

@@ -1,5 +1,5 @@
-package import Bitstream
-package import Media
+import Bitstream
+import Media
 package import NIOCore
 
 /// Assembles the access units of a codec with NAL units from packets, which are passed in order of their sequence numbers (H.264:
@@ -14,31 +14,8 @@ package import NIOCore
 ///
 /// Frames have the form of `NALUnits`. Delimiters and filler are left out. A keyframe that comes without parameter sets gets those
 /// that came before, in the stream or in the description.
-package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: Sendable {
-  /// An access unit that has ended, complete or not.
-  package struct Frame: Sendable {
-    /// The frame's properties for the tracker of decodability, apart from what its dependency descriptor says.
-    package var dependency: Format.Dependency
-    /// The dependency descriptor of its first packet that has one.
-    package var dependencyDescriptor: [UInt8]?
-    /// The NAL units; incomplete if `dependency` says so.
-    package var payload: ByteBuffer
-    /// The size of a keyframe.
-    package var size: VideoSize?
-    /// Where it is shown; nil if it is incomplete.
-    package var order: PictureOrder?
-    package var timestamp: UInt32
-    /// When its last packet arrived.
-    package var arrival: MonotonicInstant
-    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
-    package var isCutOff = false
-
-    fileprivate mutating func markDamaged() {
-      dependency.isComplete = false
-      dependency.isKeyframe = false
-      size = nil
-    }
-  }
+package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: FrameAssembler {
+  package typealias Dependency = Format.Dependency
 
   /// A NAL unit of which fragments have arrived.
   private struct Fragmented {
@@ -69,6 +46,7 @@ package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: Sendable {
   /// The size of the last frame in bytes, which the next one is likely to have as well.
   private var lastSize = 0
   private var orders = Format.OrderCounter()
+  private var descriptors = DependencyDescriptorReader()
   /// The number of packets given up since the last access unit that ended.
   private var lost = 0
   /// Whether the sender ends frames with the marker; nil while unknown.
@@ -95,12 +73,15 @@ package struct NALUnitFrameAssembler<Format: NALUnitFrameFormat>: Sendable {
   }
 
   /// Replaces the parameter sets of the description. Those that came in the stream count more.
-  package mutating func setDescribed(_ units: [ByteBuffer]) { parameterSets.setDescribed(units) }
+  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) {
+    self.parameterSets.setDescribed(parameterSets)
+  }
 
-  /// Forgets the parameter sets of the source: another one follows.
+  /// Forgets the parameter sets and the templates of the source: another one follows.
   package mutating func restart() {
     parameterSets.restart()
     orders = Format.OrderCounter()
+    descriptors = DependencyDescriptorReader()
   }
 
   /// Adds the next packet; call ``popFrame()`` for the frames that end with it or before it.
@@ -322,21 +303,23 @@ extension NALUnitFrameAssembler {
 
   private mutating func frame(_ ended: AccessUnit, payload: ByteBuffer) -> Frame {
     var frame = Frame(
-      dependency: Format.dependency(of: ended), dependencyDescriptor: ended.dependencyDescriptor, payload: payload,
-      timestamp: ended.timestamp, arrival: ended.arrival)
+      dependency: Format.dependency(of: ended), payload: payload, timestamp: ended.timestamp, arrival: ended.arrival)
+    if let value = ended.dependencyDescriptor, let descriptor = descriptors.read(value) {
+      frame.dependency.add(descriptor)
+    }
     guard ended.isComplete,
-      let header = Format.read(payload, sets: parameterSets.sets, orders: &orders, into: &frame.dependency)
+      let known = Format.read(payload, sets: parameterSets.sets, orders: &orders, into: &frame.dependency)
     else { return frame }
-    frame.order = header.order
-    if header.isKeyframe {
-      guard header.codedSize.width <= Self.maximumSide, header.codedSize.height <= Self.maximumSide,
-        let whole = parameterSets.complete(payload, header.pictureParameterSets, lostBefore: ended.packetsLostBefore),
+    frame.order = known.order
+    if known.header.isKeyframe {
+      guard known.codedSize.width <= Self.maximumSide, known.codedSize.height <= Self.maximumSide,
+        let whole = parameterSets.complete(payload, known.pictureParameterSets, lostBefore: ended.packetsLostBefore),
         whole.readableBytes <= Self.maximumFrameSize
       else { return frame }
       frame.payload = whole
-      frame.size = VideoSize(width: header.size.width, height: header.size.height)
     }
-    frame.dependency.isKeyframe = header.isKeyframe
+    frame.header = known.header
+    frame.dependency.isKeyframe = known.header.isKeyframe
     frame.dependency.isComplete = true
     return frame
   }

@@ -1,6 +1,7 @@
 package import Bitstream
-import Media
+package import Media
 package import NIOCore
+package import RTP
 
 /// What ``NALUnitFrameAssembler`` must know of a codec whose frames consist of NAL units.
 package protocol NALUnitFrameFormat: Sendable {
@@ -29,11 +30,10 @@ package protocol NALUnitFrameFormat: Sendable {
   ) -> NALUnitFrameHeader?
 }
 
-/// The properties of a frame that all codecs with NAL units have.
-package protocol NALUnitFrameDependency: Sendable {
-  var isKeyframe: Bool { get set }
-  /// Whether all of its packets arrived, and it is valid.
-  var isComplete: Bool { get set }
+/// The properties of a frame for the tracker of a codec with NAL units.
+package protocol NALUnitFrameDependency: FrameDependency {
+  /// Adds what the frame's dependency descriptor says.
+  mutating func add(_ descriptor: DependencyDescriptor)
 }
 
 /// Determines where a stream's frames are shown, which are passed to it in decoding order.
@@ -99,12 +99,11 @@ package enum NALUnitContent: Sendable {
 
 /// What the slices of a frame say that the assembler needs.
 package struct NALUnitFrameHeader: Sendable {
-  package var isKeyframe: Bool
+  package var header: VideoHeader
   /// The ids of the picture parameter sets to which the slices refer; at least one.
   package var pictureParameterSets: [UInt8]
-  /// The size as decoded, and as shown.
+  /// The size before cropping.
   package var codedSize: PixelSize
-  package var size: PixelSize
   /// Where it is shown; nil if that is not known.
   package var order: PictureOrder?
 }

@@ -10,30 +10,8 @@ import RTP
 /// rest of the previous one without a gap in the sequence numbers, as libwebrtc does with packets in its pacer when a
 /// keyframe arrives. Which kind of sender it is stays undecided after a first frame without a marker, until the next frame
 /// ends. Losses are reported between the packets, and leave a damaged frame on either side, or none.
-package struct VP8FrameAssembler: Sendable {
-  /// A frame that has ended, complete or not.
-  package struct Frame: Sendable {
-    /// The frame's properties for the ``DecodabilityTracker``.
-    package var dependency: DecodabilityTracker.Frame
-    /// The bitstream; incomplete if `dependency` says so.
-    package var payload: ByteBuffer
-    /// The parsed header; nil if the frame is damaged.
-    package var header: VideoHeader?
-    package var timestamp: UInt32
-    /// When its last packet arrived.
-    package var arrival: MonotonicInstant
-    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
-    package var isCutOff = false
-
-    /// The size of a keyframe.
-    package var size: VideoSize? { header?.size }
-
-    fileprivate mutating func markDamaged() {
-      dependency.isComplete = false
-      dependency.isKeyframe = false
-      header = nil
-    }
-  }
+package struct VP8FrameAssembler: FrameAssembler {
+  package typealias Dependency = VP8DecodabilityTracker.Frame
 
   /// A frame that is being assembled.
   private struct Open {

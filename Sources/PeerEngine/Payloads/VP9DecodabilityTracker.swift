@@ -18,9 +18,9 @@ package import RTP
 ///    pictures of higher  ▼     │ non-flexible mode: all layers above a picture with the U bit; all by a keyframe
 ///    layers missing   following, those layers broken
 /// ```
-package struct VP9DecodabilityTracker: Sendable {
+package struct VP9DecodabilityTracker: DecodabilityTracker {
   /// The properties of the next picture.
-  package struct Frame: Sendable, Hashable {
+  package struct Frame: FrameDependency, Hashable {
     /// Bit N is set if a layer frame depends on the picture N before this one (P_DIFF, 0...127).
     package typealias References = UInt128
 

@@ -12,31 +12,8 @@ import RTP
 /// A picture without the marker ends when the next one begins. It is whole if its last packet has the E bit: an encoder that drops
 /// the highest layer of a picture to save bits has sent the lower ones without a marker (as libwebrtc does), and a server may not
 /// forward that layer. Without the E bit, the rest is missing without a gap in the sequence numbers: see ``VP8FrameAssembler``.
-package struct VP9FrameAssembler: Sendable {
-  /// A picture that has ended, complete or not.
-  package struct Frame: Sendable {
-    /// The picture's properties for the ``VP9DecodabilityTracker``.
-    package var dependency: VP9DecodabilityTracker.Frame
-    /// A frame, or a superframe of all layer frames; incomplete if `dependency` says so.
-    package var payload: ByteBuffer
-    /// The size of a keyframe: that of its highest spatial layer.
-    package var size: VideoSize?
-    /// Whether one of its layer frames is shown, or only used as a reference.
-    package var isShown = true
-    /// The number of layer frames that were sent as shown and are not shown in `payload`.
-    package var hiddenLayers = 0
-    package var timestamp: UInt32
-    /// When its last packet arrived.
-    package var arrival: MonotonicInstant
-    /// Whether it is damaged only because the sender did not send its end: no packet is missing.
-    package var isCutOff = false
-
-    fileprivate mutating func markDamaged() {
-      dependency.isComplete = false
-      dependency.isKeyframe = false
-      size = nil
-    }
-  }
+package struct VP9FrameAssembler: FrameAssembler {
+  package typealias Dependency = VP9DecodabilityTracker.Frame
 
   /// A picture that is being assembled.
   private struct Open {
@@ -225,9 +202,12 @@ package struct VP9FrameAssembler: Sendable {
       frame.payload.reserveCapacity(superframe.maximumByteCount)
       superframe.write(into: &frame.payload)
     }
-    frame.dependency.isKeyframe = headers.first?.isKeyframe ?? false
-    if frame.dependency.isKeyframe { frame.size = headers.last?.size.flatMap(videoSize) }
-    frame.isShown = headers.contains { $0.isShown }
+    let isKeyframe = headers.first?.isKeyframe ?? false
+    frame.dependency.isKeyframe = isKeyframe
+    // The size of a keyframe is that of its highest layer. A frame is hidden if it is only used as a reference.
+    frame.header = VideoHeader(
+      isKeyframe: isKeyframe, size: isKeyframe ? headers.last?.size.flatMap(videoSize) : nil,
+      isShown: headers.contains { $0.isShown })
     return frame
   }
 

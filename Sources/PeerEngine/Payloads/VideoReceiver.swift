@@ -3,21 +3,32 @@ package import NIOCore
 
 /// Assembles decodable frames of one codec of video from a source's packets in order.
 ///
-/// The members that a packet needs are called through a protocol, which costs some nanoseconds and copies nothing.
+/// The members that a packet needs are called through a protocol, which costs some nanoseconds and copies nothing. Receivers have them from
+/// the extension below. They are no generic type with them, because Swift compiles what is called through a protocol once for all types that
+/// a generic type can have: each member that is called on the assembler would be called through a protocol as well.
 package protocol VideoReceiver: Sendable {
+  associatedtype Assembler: FrameAssembler
+  associatedtype Tracker: DecodabilityTracker where Tracker.Frame == Assembler.Dependency
+
+  var frames: DecodableFrameAssembler<Assembler, Tracker> { get set }
+
   /// - Parameter parameterSets: NAL units from the description, for codecs that have them there.
   init(parameterSets: [ByteBuffer])
 
+  /// Changes a frame that can be decoded to what is emitted.
+  mutating func prepare(_ frame: inout AssembledFrame<Assembler.Dependency>)
+
+  // Getters are `mutating`, because Swift copies a value of this size before a nonmutating call.
   /// Whether no frame is emitted before the next keyframe.
-  var needsKeyframe: Bool { get }
+  var needsKeyframe: Bool { mutating get }
   /// Whether a keyframe is being assembled of which nothing is missing yet.
-  var isGatheringKeyframe: Bool { get }
+  var isGatheringKeyframe: Bool { mutating get }
 
   /// Adds the next packet.
   mutating func add(_ packet: ReceivedPacket)
   /// Notes that the next `count` packets were given up.
   mutating func addLost(_ count: Int)
-  /// Removes and returns the next frame that has ended.
+  /// Removes and returns the next frame that has ended, as a reader of payloads returns it.
   mutating func next() -> PayloadReader.Item?
   /// Replaces the parameter sets of the description.
   mutating func setDescribed(_ parameterSets: [ByteBuffer])
@@ -39,8 +50,39 @@ package protocol VideoReceiver: Sendable {
 }
 
 extension VideoReceiver {
-  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) {}
+  package mutating func prepare(_ frame: inout AssembledFrame<Assembler.Dependency>) {}
   package static var usesDependencyDescriptor: Bool { false }
+
+  package var needsKeyframe: Bool {
+    mutating get { frames.needsKeyframe }
+  }
+  package var isGatheringKeyframe: Bool {
+    mutating get { frames.isGatheringKeyframe }
+  }
+
+  package mutating func add(_ packet: ReceivedPacket) { frames.add(packet) }
+  package mutating func addLost(_ count: Int) { frames.addLost(count) }
+  package mutating func setDescribed(_ parameterSets: [ByteBuffer]) { frames.setDescribed(parameterSets) }
+  package mutating func discardUnfinished() { frames.discardUnfinished() }
+  package mutating func finish() { frames.finish() }
+  package mutating func restart() { frames.restart() }
+
+  package mutating func next() -> PayloadReader.Item? {
+    guard let (frame, isDecodable) = popFrame() else { return nil }
+    guard isDecodable else { return .dropped(.init(isWhole: frame.dependency.isComplete, isCutOff: frame.isCutOff)) }
+    return .frame(
+      PayloadReader.Frame(
+        payload: frame.payload, header: frame.header.map(FrameHeader.video) ?? .unreadable,
+        isKeyframe: frame.dependency.isKeyframe, order: frame.order, timestamp: frame.timestamp, arrival: frame.arrival)
+    )
+  }
+
+  /// Removes and returns the next frame that has ended, and whether it may be emitted.
+  package mutating func popFrame() -> (frame: AssembledFrame<Assembler.Dependency>, isDecodable: Bool)? {
+    guard var next = frames.popFrame() else { return nil }
+    if next.isDecodable { prepare(&next.frame) }
+    return next
+  }
 }
 
 /// Turns frames of one codec of video into RTP payloads.

@@ -6,22 +6,22 @@ import PeerEngine
 
 /// The times of frames that are sent in another order than they are shown.
 enum PictureOrderTarget {
+  private static let large = ByteBuffer(repeating: 0, count: 1 << 20)
+
   /// Passes frames to a track: a byte with the number of frames that the stream reorders (17: it is not told), and then for each frame a
   /// byte of flags, how far its picture order and its timestamp are from those of the frame before, and how much later it arrives.
   static func run(_ input: [UInt8]) throws(InvariantViolation) {
     var (cursor, timestamper) = (InputCursor(input), PresentationTimestamper())
     let declared = Int(cursor.byte() % 18)
     let reordering = declared == 17 ? nil : declared
-    let arrival = ContinuousClock.now
-    var (now, ticks, count, added, taken) = (MonotonicInstant(arrival), Int64(0), Int64(0), UInt32(0), UInt32(0))
-    var newest: MediaTime?
+    var (now, ticks, count, added, taken) = (MonotonicInstant.now, Int64(0), Int64(0), 0, 0)
+    var (newest, held): (MediaTime?, Int) = (nil, 0)
 
     func take() throws(InvariantViolation) {
       while let frame = timestamper.popFrame() {
-        try require(
-          frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt32.self) == taken,
-          "Frames do not stay in the order of decoding.")
+        try require(frame.stream == taken, "Frames do not stay in the order of decoding.")
         taken += 1
+        held -= frame.payload.readableBytes
         if frame.isReordered {
           guard let newest else { throw InvariantViolation("The first frame is shown before an earlier one.") }
           let back = newest.duration(since: frame.time)
@@ -42,16 +42,19 @@ enum PictureOrderTarget {
       let later = Int64(Int8(bitPattern: cursor.byte()))
       ticks = ticks &+ (flags & 0x20 != 0 ? later &* 1_000_000 : later &* 1_000)
       now += .milliseconds(Int(cursor.byte()))
+      let payload = flags & 0x80 != 0 ? large : ByteBuffer()
+      held += payload.readableBytes
+      // Its number is that of its stream.
       let frame = EncodedFrame(
-        owner: ParticipantID("fuzz"), codec: flags & 0x10 != 0 ? .h265 : .h264,
-        time: MediaTime(ticks: ticks, rate: 90_000), payload: ByteBuffer(integer: added), isKeyframe: flags & 1 != 0,
-        arrival: arrival)
+        owner: ParticipantID("fuzz"), stream: added, codec: flags & 0x10 != 0 ? .h265 : .h264,
+        time: MediaTime(ticks: ticks, rate: 90_000), payload: payload, header: .unreadable, isKeyframe: flags & 1 != 0,
+        arrived: now)
       let order = PictureOrder(count: count, beginsSequence: flags & 1 != 0, reorderedFrames: reordering)
       timestamper.add(frame, flags & 2 != 0 ? nil : order, now: now)
       added += 1
       try take()
-      try require(
-        added - taken <= UInt32(PresentationTimestamper.maximumFrames), "\(added - taken) frames are held.")
+      try require(added - taken <= PresentationTimestamper.maximumFrames, "\(added - taken) frames are held.")
+      try require(held <= PresentationTimestamper.maximumBytes, "\(held) bytes are held.")
       if flags & 4 != 0 { timestamper.finish() }
       if flags & 8 != 0, let deadline = timestamper.deadline {
         try require(deadline <= now + PresentationTimestamper.maximumWait, "A frame is held for too long.")

@@ -44,7 +44,7 @@ enum VP9Targets {
     guard let superframe = try? VP9Superframe(parsing: frame.payload) else {
       throw InvariantViolation("A decodable frame is no superframe.")
     }
-    try require(frame.hiddenLayers < superframe.frames.count, "The highest layer is hidden.")
+    try require(Int(frame.header?.hiddenLayers ?? 0) < superframe.frames.count, "The highest layer is hidden.")
   }
 
   /// Splits a frame into packets and joins them again.

@@ -14,8 +14,7 @@ struct AV1DecodabilityTrackerTests {
     guard hasDescriptor else { return frame }
     frame.layers = (0..<spatialLayers).map { spatial in
       .init(
-        number: UInt16(truncatingIfNeeded: number * spatialLayers + spatial), spatialLayer: UInt8(spatial),
-        temporalLayer: temporal,
+        number: UInt16(truncatingIfNeeded: number * spatialLayers + spatial), temporalLayer: temporal,
         // Only in the keyframe a layer refers to the one below.
         differences: number == 0 ? (spatial == 0 ? [] : [1]) : [distance * UInt16(spatialLayers)])
     }

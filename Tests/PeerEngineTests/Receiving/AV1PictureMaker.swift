@@ -113,6 +113,11 @@ struct AV1Playback {
     pop()
   }
 
+  var needsKeyframe: Bool {
+    var receiver = receiver
+    return receiver.needsKeyframe
+  }
+
   var emitted: [AV1FrameAssembler.Frame] { frames.filter(\.isDecodable).map(\.frame) }
   /// The numbers of the pictures that were emitted.
   var numbers: [Int] { emitted.map { Int($0.timestamp / 3_000) } }

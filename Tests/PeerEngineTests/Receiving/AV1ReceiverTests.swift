@@ -26,8 +26,8 @@ struct AV1ReceiverTests {
     let wanted = try sent(stream)
     expectSame(frames.map(\.payload), wanted.map(\.bytes))
     #expect(playback.numbers.map { stream.isKeyframe($0) } == frames.map(\.dependency.isKeyframe))
-    #expect(frames.allSatisfy { $0.isShown && $0.size == VideoSize(width: 256, height: 144) })
-    #expect(!playback.receiver.needsKeyframe)
+    #expect(frames.allSatisfy { $0.header?.isShown == true && $0.size == VideoSize(width: 256, height: 144) })
+    #expect(!playback.needsKeyframe)
   }
 
   @Test(

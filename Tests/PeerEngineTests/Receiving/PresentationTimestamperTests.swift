@@ -57,12 +57,13 @@ struct ReorderingSender {
     pyramid(middle + 1..<range.upperBound, into: &order, isFlat: false)
   }
 
-  /// Returns a frame, whose payload has its number.
-  static func frame(_ picture: Picture, ticks: Int64, arrival: MonotonicInstant) -> EncodedFrame {
-    EncodedFrame(
-      owner: ParticipantID("sender"), codec: .h264, time: MediaTime(ticks: ticks, rate: 90_000),
-      payload: ByteBuffer(integer: UInt32(picture.number)), header: .unreadable, isKeyframe: picture.beginsSequence,
-      arrived: arrival)
+  /// Returns a frame, whose payload has its number and `size` bytes.
+  static func frame(_ picture: Picture, ticks: Int64, arrival: MonotonicInstant, size: Int = 4) -> EncodedFrame {
+    var payload = ByteBuffer(integer: UInt32(picture.number))
+    payload.writeRepeatingByte(0, count: size - 4)
+    return EncodedFrame(
+      owner: ParticipantID("sender"), codec: .h264, time: MediaTime(ticks: ticks, rate: 90_000), payload: payload,
+      header: .unreadable, isKeyframe: picture.beginsSequence, arrived: arrival)
   }
 
   static func number(of frame: EncodedFrame) -> Int {
@@ -241,6 +242,31 @@ struct PresentationTimestamperTests {
     let late = try #require(lateFrame)
     #expect(late.time.ticks > 36_000 && late.time.ticks < 72_000)
     #expect(late.isReordered)
+  }
+
+  @Test(
+    "large frames are held up to 8 MiB, and those of 4K as long as the stream can reorder",
+    arguments: [(4 << 20, 2), (1 << 20, 8), (450_000, 16)])
+  func bytes(size: Int, held: Int) {
+    var timestamper = PresentationTimestamper()
+    var emitted: [EncodedFrame] = []
+    func add(_ number: Int, count: Int) -> Int {
+      let now = Self.start + .milliseconds(33 * number)
+      let picture = ReorderingSender.Picture(number: number, shown: 0, count: count, beginsSequence: number == 0)
+      timestamper.add(
+        ReorderingSender.frame(picture, ticks: Int64(number) * ReorderingSender.interval, arrival: now, size: size),
+        PictureOrder(count: Int64(count), beginsSequence: number == 0, reorderedFrames: 16), now: now)
+      let before = emitted.count
+      while let frame = timestamper.popFrame() { emitted.append(frame) }
+      return emitted.count - before
+    }
+    #expect(add(0, count: 0) == 1)
+    // Each is shown before all that came before it.
+    let released = (1...held + 1).map { add($0, count: 1_000 - 10 * $0) }
+    #expect(released == Array(repeating: 0, count: held) + [held + 1])
+    #expect(emitted.map(ReorderingSender.number) == Array(0...held + 1))
+    let times = emitted.map { Int($0.time.ticks / ReorderingSender.interval) }
+    #expect(times == [0] + (1...held + 1).reversed())
   }
 
   @Test("a clock that jumps back is not taken for reordered frames")

@@ -51,7 +51,7 @@ struct VP9FrameAssemblerTests {
     assembler.add(packet(1, [3], starts: false, ends: true))
     let frame = try required(assembler.popFrame())
     #expect(Array(frame.payload.readableBytesView) == keyframe + [1, 2, 3])
-    #expect(frame.dependency.isKeyframe && frame.dependency.isComplete && frame.isShown)
+    #expect(frame.dependency.isKeyframe && frame.dependency.isComplete && frame.header?.isShown == true)
     #expect(frame.size?.description == "160x90")
     #expect(frame.timestamp == 1)
     #expect(frame.arrival == now + .milliseconds(1))

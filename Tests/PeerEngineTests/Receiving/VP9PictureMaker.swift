@@ -76,5 +76,10 @@ struct VP9Playback {
     while let frame = receiver.popFrame() { frames.append(frame) }
   }
 
+  var needsKeyframe: Bool {
+    var receiver = receiver
+    return receiver.needsKeyframe
+  }
+
   var emitted: [VP9FrameAssembler.Frame] { frames.filter(\.isDecodable).map(\.frame) }
 }

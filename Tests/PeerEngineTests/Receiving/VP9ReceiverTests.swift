@@ -92,8 +92,8 @@ struct VP9ReceiverTests {
     for packet in try packets(stream) { playback.add(packet) }
     let frames = playback.emitted
     #expect(frames.count == 12 && playback.frames.count == 12)
-    #expect(frames.map(\.hiddenLayers) == Array(repeating: 2, count: 12))
-    #expect(frames.allSatisfy { $0.isShown })
+    #expect(frames.map { Int($0.header?.hiddenLayers ?? 0) } == Array(repeating: 2, count: 12))
+    #expect(frames.allSatisfy { $0.header?.isShown == true })
     let size = stream == .all ? VideoSize(width: 256, height: 144) : VideoSize(width: 1_024, height: 576)
     #expect(frames.allSatisfy { $0.size == size })
     let sent = try pictures(stream.rawValue).enumerated().map { number, picture in
@@ -142,7 +142,7 @@ struct VP9ReceiverTests {
     playback.pop()
     let frames = playback.emitted
     #expect(frames.count == 12 && playback.frames.count == 12)
-    #expect(frames.map(\.hiddenLayers) == highest)
+    #expect(frames.map { Int($0.header?.hiddenLayers ?? 0) } == highest)
     let full = stream == .all ? VideoSize(width: 256, height: 144) : VideoSize(width: 1_024, height: 576)
     let sizes = highest.map { VideoSize(width: full.width >> (2 - $0), height: full.height >> (2 - $0)) }
     #expect(frames.map(\.size) == sizes)
@@ -161,7 +161,7 @@ struct VP9ReceiverTests {
     for (number, picture) in pictures.enumerated() {
       for packet in maker.packets(number, picture.frames, isKeyframe: number == 0) { playback.add(packet) }
     }
-    #expect(playback.emitted.map(\.hiddenLayers) == [0, 0, 0, 0, 0, 0])
+    #expect(playback.emitted.map(\.header?.hiddenLayers) == [0, 0, 0, 0, 0, 0])
     #expect(try playback.emitted.map { try VP9Superframe(parsing: $0.payload) } == pictures)
   }
 
@@ -215,13 +215,13 @@ struct VP9ReceiverTests {
     for packet in packets where packet.picture > 0 {
       // The third picture is missing entirely.
       if packet.picture != 8 { playback.add(packet) }
-      if packet.picture == 5 { #expect(playback.receiver.needsKeyframe) }
-      if packet.picture == 7 { #expect(!playback.receiver.needsKeyframe) }
+      if packet.picture == 5 { #expect(playback.needsKeyframe) }
+      if packet.picture == 7 { #expect(!playback.needsKeyframe) }
     }
     #expect(playback.emitted.map { $0.timestamp / 3_000 } == [6, 7])
-    #expect(playback.receiver.needsKeyframe)
+    #expect(playback.needsKeyframe)
     playback.receiver.restart()
-    #expect(playback.receiver.needsKeyframe)
+    #expect(playback.needsKeyframe)
   }
 
   @Test("a payload shows where a keyframe and a picture begin")
