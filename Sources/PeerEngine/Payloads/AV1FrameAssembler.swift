@@ -7,7 +7,7 @@ import RTP
 ///
 /// A temporal unit has one timestamp, and a frame for each of its spatial layers. It ends with the marker; or when the timestamp changes,
 /// if its last frame is whole: a server that leaves out the upper layers need not set the marker on what it sends, and the lower ones
-/// are a smaller picture. A sender that did not send the end of a frame has dropped it (see ``VP8FrameAssembler``).
+/// are a smaller picture. A sender that did not send the end of a frame has dropped it (see ``EndedFrames``).
 ///
 /// The payload format has no bit for the first packet of a temporal unit. After a loss, only a keyframe, which begins with its sequence
 /// header, or the dependency descriptor tells that nothing is missing.
@@ -44,26 +44,16 @@ package struct AV1FrameAssembler: FrameAssembler {
     var headerSize: Int?
   }
 
-  /// A temporal unit with more bytes than this is damaged.
-  package static let maximumFrameSize = VP8FrameAssembler.maximumFrameSize
-  /// One of more packets is damaged as well.
-  package static let maximumPackets = VP8FrameAssembler.maximumPackets
-  /// And one with a frame that is wider or higher, in pixels.
-  package static let maximumSide = VP8FrameAssembler.maximumSide
   /// The number of frames of which dependency descriptors are kept: hidden ones, and one for each spatial layer.
   package static let maximumDescriptors = 16
 
-  /// The maximum number of bytes that are reserved in advance: the size of a larger temporal unit says little about the next one.
-  private static let usualSize = 16 << 10
   /// The bytes that are left for the size of an OBU in fragments: up to 16,383.
   private static let sizeBytes = 2
 
   private var open: Open?
   private var fragmented: Fragmented?
   /// The OBUs of the open temporal unit.
-  private var payload = ByteBuffer()
-  /// The size of the last temporal unit in bytes, which the next one is likely to have as well.
-  private var lastSize = 0
+  private var payload = FramePayload()
   /// The number of packets given up since the last temporal unit that ended.
   private var lost = 0
   /// What is known from the temporal units before.
@@ -74,7 +64,6 @@ package struct AV1FrameAssembler: FrameAssembler {
 
   package init() {}
 
-  /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
     // Members of `open` one by one, because Swift would copy the whole value to bind it.
     open?.isComplete ?? false && open?.isKeyframe ?? false
@@ -86,7 +75,6 @@ package struct AV1FrameAssembler: FrameAssembler {
     descriptors = DependencyDescriptorReader()
   }
 
-  /// Adds the next packet; call ``popFrame()`` for the temporal units that end with it or before it.
   package mutating func add(_ packet: ReceivedPacket) {
     // Padding only, or an empty payload: the sequence continues, no frame is affected.
     guard packet.payload.readableBytes > 0 else { return }
@@ -110,7 +98,6 @@ package struct AV1FrameAssembler: FrameAssembler {
     if packet.marker { close(byMarker: true) }
   }
 
-  /// Notes that the next `count` packets were given up.
   package mutating func addLost(_ count: Int) {
     guard count > 0 else { return }
     open?.isComplete = false
@@ -118,13 +105,10 @@ package struct AV1FrameAssembler: FrameAssembler {
     lost += count
   }
 
-  /// Removes and returns the next temporal unit that has ended, in order.
   package mutating func popFrame() -> Frame? {
     finished.isEmpty ? nil : finished.removeFirst()
   }
 
-  /// Discards a temporal unit whose end has not arrived, if nothing before that is missing: the call ended while it was sent, so
-  /// it is neither lost nor damaged.
   package mutating func discardUnfinished() {
     guard open?.isComplete ?? true else { return }
     open = nil
@@ -181,7 +165,7 @@ extension AV1FrameAssembler {
     guard unit.type.isKept else { return }
     if unit.type.isOfFrame { open?.endsFrame = unit.type.canEndFrame }
     // Copied at once, so that the datagram's buffer is free for the next one.
-    if hasRoom(for: unit.byteCount) { unit.write(into: &payload) }
+    if hasRoom(for: unit.byteCount) { unit.write(into: &payload.bytes) }
   }
 
   private mutating func beginFragmented(_ bytes: ByteBuffer) {
@@ -189,18 +173,18 @@ extension AV1FrameAssembler {
     var begun = Fragmented(type: AV1OBU.Kind(header: header))
     open?.endsFrame = false
     if begun.type.isKept, hasRoom(for: bytes.readableBytes) {
-      begun.start = payload.writerIndex
+      begun.start = payload.bytes.writerIndex
       let headerSize = header & AV1OBU.extensionBit == 0 ? 1 : 2
       if header & AV1OBU.sizeBit == 0, bytes.readableBytes >= headerSize {
         begun.headerSize = headerSize
         var rest = bytes
-        payload.writeInteger(header | AV1OBU.sizeBit)
+        payload.bytes.writeInteger(header | AV1OBU.sizeBit)
         rest.moveReaderIndex(forwardBy: 1)
-        if headerSize == 2, let layers = rest.readInteger(as: UInt8.self) { payload.writeInteger(layers) }
-        payload.writeRepeatingByte(0, count: Self.sizeBytes)
-        payload.writeImmutableBuffer(rest)
+        if headerSize == 2, let layers = rest.readInteger(as: UInt8.self) { payload.bytes.writeInteger(layers) }
+        payload.bytes.writeRepeatingByte(0, count: Self.sizeBytes)
+        payload.bytes.writeImmutableBuffer(rest)
       } else {
-        payload.writeImmutableBuffer(bytes)
+        payload.bytes.writeImmutableBuffer(bytes)
       }
     }
     fragmented = begun
@@ -216,17 +200,19 @@ extension AV1FrameAssembler {
       fragmented = nil
       return
     }
-    payload.writeImmutableBuffer(element.bytes)
+    payload.bytes.writeImmutableBuffer(element.bytes)
     guard !element.isContinued, let ended = fragmented else { return }
     fragmented = nil
     guard let headerSize = ended.headerSize else {
       // Its size, or a part of its header, was not in the first fragment.
       var bytes = ByteBuffer()
-      if let raw = payload.getBytes(at: start, length: payload.writerIndex - start) { bytes.writeBytes(raw) }
-      payload.moveWriterIndex(to: start)
+      if let raw = payload.bytes.getBytes(at: start, length: payload.bytes.writerIndex - start) {
+        bytes.writeBytes(raw)
+      }
+      payload.bytes.moveWriterIndex(to: start)
       return append(try AV1OBU(parsing: &bytes))
     }
-    guard payload.getInteger(at: start, as: UInt8.self).map({ $0 & 0x80 == 0 }) ?? false else {
+    guard payload.bytes.getInteger(at: start, as: UInt8.self).map({ $0 & 0x80 == 0 }) ?? false else {
       throw .wrongValue("An OBU's obu_forbidden_bit", expected: "0", found: 1)
     }
     writeSize(at: start + headerSize)
@@ -236,30 +222,26 @@ extension AV1FrameAssembler {
   /// Writes the size of the last OBU, for which there are ``sizeBytes`` bytes.
   private mutating func writeSize(at index: Int) {
     let body = index + Self.sizeBytes
-    let size = payload.writerIndex - body
+    let size = payload.bytes.writerIndex - body
     let byteCount = LEB128.byteCount(of: size)
     if byteCount != Self.sizeBytes {
-      if byteCount > Self.sizeBytes { payload.writeRepeatingByte(0, count: byteCount - Self.sizeBytes) }
-      let start = payload.readerIndex
-      payload.withUnsafeMutableReadableBytes { bytes in
+      if byteCount > Self.sizeBytes { payload.bytes.writeRepeatingByte(0, count: byteCount - Self.sizeBytes) }
+      let start = payload.bytes.readerIndex
+      payload.bytes.withUnsafeMutableReadableBytes { bytes in
         guard let base = bytes.baseAddress else { return }
         (base + (index - start + byteCount)).copyMemory(from: base + (body - start), byteCount: size)
       }
-      if byteCount < Self.sizeBytes { payload.moveWriterIndex(to: index + byteCount + size) }
+      if byteCount < Self.sizeBytes { payload.bytes.moveWriterIndex(to: index + byteCount + size) }
     }
-    payload.setLEB128(size, byteCount: byteCount, at: index)
+    payload.bytes.setLEB128(size, byteCount: byteCount, at: index)
   }
 
   /// Returns whether the temporal unit may grow by so many bytes; otherwise it is damaged.
   private mutating func hasRoom(for bytes: Int) -> Bool {
-    let size = payload.readableBytes + 8 + bytes
-    guard size <= Self.maximumFrameSize, open?.packets ?? 0 <= Self.maximumPackets,
-      open?.units ?? 0 <= Self.maximumPackets
-    else {
+    guard max(open?.packets ?? 0, open?.units ?? 0) <= FrameLimits.maximumPackets, payload.reserve(8 + bytes) else {
       open?.isComplete = false
       return false
     }
-    if payload.readableBytes == 0 { payload.reserveCapacity(max(min(lastSize, Self.usualSize), 8 + bytes)) }
     return true
   }
 }
@@ -289,7 +271,7 @@ extension AV1FrameAssembler {
     guard let unit = try? AV1TemporalUnit(parsing: frame.payload, after: &state) else { return }
     var size: VideoSize?
     if let highest = unit.size {
-      guard highest.width <= Self.maximumSide, highest.height <= Self.maximumSide else { return }
+      guard highest.width <= FrameLimits.maximumSide, highest.height <= FrameLimits.maximumSide else { return }
       size = VideoSize(width: highest.width, height: highest.height)
     }
     frame.header = VideoHeader(isKeyframe: unit.isKeyframe, size: size, isShown: unit.isShown)
@@ -313,9 +295,7 @@ extension AV1FrameAssembler {
   }
 
   private mutating func takePayload() -> ByteBuffer {
-    lastSize = payload.readableBytes
     fragmented = nil
-    defer { payload = ByteBuffer() }
-    return payload
+    return payload.take()
   }
 }

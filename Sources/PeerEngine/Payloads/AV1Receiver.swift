@@ -41,7 +41,7 @@ package struct AV1Receiver: VideoReceiver {
       }
       sequence = parsed
     }
-    let limit = AV1FrameAssembler.maximumSide
+    let limit = FrameLimits.maximumSide
     guard let size = sequence?.maximumSize, size.width <= limit, size.height <= limit else { return nil }
     return .init(size: VideoSize(width: size.width, height: size.height))
   }

@@ -35,3 +35,13 @@ package protocol FrameDependency: Sendable {
   /// Whether all of its packets arrived, and it is valid.
   var isComplete: Bool { get set }
 }
+
+/// The limits of a frame: one beyond them is damaged, because a receiver's memory must be bounded.
+package enum FrameLimits {
+  /// In bytes. No encoder makes a larger frame.
+  package static let maximumSize = 4 << 20
+  /// No encoder makes a frame of more packets either: with 1,200 bytes in each it would far exceed the maximum size.
+  package static let maximumPackets = 8_192
+  /// The maximum width and height in pixels. Headers can state up to 65,536x65,536, for which a decoder would allocate gigabytes.
+  package static let maximumSide = 4_096
+}

@@ -1,22 +1,19 @@
-/// Tracks which H.264 frames can be decoded after a loss, so that no frame is emitted that depends on a missing one.
+/// Tracks which H.264 frames can be decoded after a loss.
+package typealias H264DecodabilityTracker = RuleBasedDecodabilityTracker<H264DecodabilityRules>
+
+/// How H.264 frames prove that they can be decoded.
 ///
-/// All frames are passed to it in order, including damaged ones. As long as nothing is missing since a keyframe, everything is
-/// admitted. After a loss there are two proofs:
+/// As long as nothing is missing since a keyframe, everything is admitted. After a loss there are two proofs:
 ///
 /// - The dependency descriptor names the frames that a frame refers to. It is admitted if all of them were. If one of temporal layer 0
 ///   is not, everything waits for a keyframe.
 /// - Else `frame_num` counts the frames that others may refer to (those whose nal_ref_idc is not 0), from 0 in a keyframe, modulo a
 ///   power of two. If it is one more than that of the last of them, none is missing, and no frame depends on what is missing. That is
 ///   no proof if so many packets are missing that a keyframe and as many frames after it, or a whole period, could be among them.
+///   Without a proof, everything waits for a keyframe.
 ///
 /// No frame depends on one whose nal_ref_idc is 0, so a damaged one costs only itself.
-///
-/// ```
-///            keyframe                 a frame of temporal layer 0 refers to a missing one;
-///                                     without descriptors: a reference frame is missing, or may be
-///  waiting ───────────► following ───────────────────────────────────────────────────► waiting
-/// ```
-package struct H264DecodabilityTracker: DecodabilityTracker {
+package struct H264DecodabilityRules: DecodabilityRules {
   /// The properties of the next frame.
   package struct Frame: FrameDependency, Hashable {
     package var isKeyframe: Bool
@@ -50,72 +47,33 @@ package struct H264DecodabilityTracker: DecodabilityTracker {
     }
   }
 
-  private enum State: Sendable {
-    case waiting
-    case following(Following)
+  /// One that no other needs costs only itself.
+  package static var damagedFrameScore: Int { 0 }
+
+  /// Whether every frame since the keyframe was admitted, and no packet was lost.
+  private var isIntact = true
+  /// frame_num of the last frame that others may refer to; nil once one of them is missing.
+  private var reference: UInt16?
+  /// The number of packets that were lost since a frame proved that no reference frame was among them.
+  private var unproven = 0
+  /// The number of the last frame with a descriptor; nil if the last one had none that can be used.
+  private var number: UInt16?
+  /// Of the frames up to that one.
+  private var admitted = AdmittedFrames(last: true)
+
+  package init(keyframe: Frame) {
+    reference = keyframe.frameNumber
+    number = keyframe.dependencies?.number
   }
 
-  fileprivate struct Following: Sendable {
-    /// Whether every frame since the keyframe was admitted, and no packet was lost.
-    var isIntact = true
-    /// frame_num of the last frame that others may refer to; nil once one of them is missing.
-    var reference: UInt16?
-    /// The number of packets that were lost since a frame proved that no reference frame was among them.
-    var unproven = 0
-    /// The number of the last frame with a descriptor; nil if the last one had none that can be used.
-    var number: UInt16?
-    /// Bit N is set if the frame N before that one was admitted.
-    var admitted: UInt128 = 1
-    /// Grows with each whole frame that is not admitted, and shrinks with each that is.
-    var dropScore = 0
-  }
-
-  /// A whole frame that is not admitted counts as much as four that are. At the maximum a keyframe is required, as with VP9.
-  private static let maximumDropScore = 128
-
-  private var state = State.waiting
-
-  package init() {}
-
-  /// Whether no frame is admitted before the next keyframe.
-  package var needsKeyframe: Bool {
-    if case .waiting = state { true } else { false }
-  }
-
-  /// Requires a keyframe next: the frames that follow belong to another source.
-  package mutating func restart() { state = .waiting }
-
-  /// Evaluates the next frame and returns whether it may be emitted.
-  package mutating func admit(_ frame: Frame) -> Bool {
-    if frame.isKeyframe {
-      guard frame.isComplete else {
-        state = .waiting
-        return false
-      }
-      state = .following(Following(reference: frame.frameNumber, number: frame.dependencies?.number))
-      return true
-    }
-    guard case .following(var following) = state else { return false }
-    guard let passes = following.admit(frame) else {
-      state = .waiting
-      return false
-    }
-    following.dropScore = max(0, following.dropScore + (passes ? -1 : frame.isComplete ? 4 : 0))
-    state = following.dropScore > Self.maximumDropScore ? .waiting : .following(following)
-    return passes
-  }
-}
-
-extension H264DecodabilityTracker.Following {
-  /// - Returns: whether the frame may be emitted; nil if a keyframe is needed.
-  fileprivate mutating func admit(_ frame: H264DecodabilityTracker.Frame) -> Bool? {
+  package mutating func admit(_ frame: Frame) -> Bool? {
     let (lost, overflow) = unproven.addingReportingOverflow(frame.packetsLostBefore)
     unproven = overflow ? .max : lost
     let refersToAdmitted = advance(to: frame.dependencies)
     let isProvenByNumber = isProvenByNumber(frame)
     if unproven > 0 { isIntact = false }
     let passes = frame.isComplete && (isIntact || refersToAdmitted ?? isProvenByNumber)
-    if passes, refersToAdmitted != nil { admitted |= 1 }
+    if passes, refersToAdmitted != nil { admitted.setLast(true) }
     if !passes { isIntact = false }
 
     if frame.isComplete {
@@ -143,20 +101,19 @@ extension H264DecodabilityTracker.Following {
 
   /// Notes the number of the next frame, and returns whether all frames that it refers to were admitted; nil if that is unknown.
   private mutating func advance(to dependencies: FrameDependencies?) -> Bool? {
-    guard let dependencies else { return nil }
-    guard let last = number else { return nil }
+    guard let dependencies, let last = number else { return nil }
     let distance = dependencies.number &- last
     guard (1..<0x8000).contains(distance) else {
       number = nil
       return nil
     }
     number = dependencies.number
-    admitted = distance < 128 ? admitted << UInt128(distance) : 0
-    return dependencies.differences.allSatisfy { $0 < 128 && admitted >> UInt128($0) & 1 == 1 }
+    admitted.advance(by: Int(distance))
+    return admitted.contains(dependencies.differences)
   }
 
   /// Returns whether no frame is missing that others may refer to.
-  private func isProvenByNumber(_ frame: H264DecodabilityTracker.Frame) -> Bool {
+  private func isProvenByNumber(_ frame: Frame) -> Bool {
     guard let reference else { return false }
     guard unproven > 0 else { return true }
     guard let number = frame.frameNumber else { return false }

@@ -98,7 +98,7 @@ package enum H264FrameFormat: NALUnitFrameFormat {
   }
 }
 
-extension H264DecodabilityTracker.Frame: NALUnitFrameDependency {
+extension H264DecodabilityRules.Frame: NALUnitFrameDependency {
   package mutating func add(_ descriptor: DependencyDescriptor) { dependencies = FrameDependencies(descriptor) }
 }
 

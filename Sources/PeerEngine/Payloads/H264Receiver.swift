@@ -38,7 +38,7 @@ package struct H264Receiver: VideoReceiver {
   }
 
   private static func keyframeStart(withSequence unit: ByteBuffer) -> PayloadReader.KeyframeStart? {
-    let limit = H264FrameAssembler.maximumSide
+    let limit = FrameLimits.maximumSide
     guard let parameters = try? H264SequenceParameterSet(parsing: unit), parameters.codedSize.width <= limit,
       parameters.codedSize.height <= limit
     else { return nil }

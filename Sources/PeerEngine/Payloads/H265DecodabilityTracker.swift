@@ -1,9 +1,8 @@
 package import Bitstream
 
-/// Tracks which H.265 frames can be decoded after a loss, so that no frame is emitted that depends on a missing one.
+/// Tracks which H.265 frames can be decoded after a loss.
 ///
-/// All frames are passed to it in order, including damaged ones. As long as nothing is missing since a keyframe, everything is
-/// admitted. After a loss nothing is admitted before the next keyframe, since a slice does not prove which packets are missing.
+/// As long as nothing is missing since a keyframe, everything is admitted. After a loss nothing is admitted before the next keyframe, since a slice does not prove which packets are missing.
 ///
 /// A keyframe (types 16 to 21) may have leading pictures, which follow it in decoding and precede it in output. Those that may refer to
 /// frames before it (RASL) cannot be decoded if decoding begins with the keyframe (ITU-T H.265, 8.1.3): at the start, after a loss, after
@@ -52,15 +51,12 @@ package struct H265DecodabilityTracker: DecodabilityTracker {
 
   package init() {}
 
-  /// Whether no frame is admitted before the next keyframe.
   package var needsKeyframe: Bool {
     if case .waiting = state { true } else { false }
   }
 
-  /// Requires a keyframe next: the frames that follow belong to another source.
   package mutating func restart() { state = .waiting }
 
-  /// Evaluates the next frame and returns whether it may be emitted.
   package mutating func admit(_ frame: Frame) -> Bool {
     guard frame.isComplete else {
       state = .waiting

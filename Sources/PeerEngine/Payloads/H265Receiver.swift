@@ -42,7 +42,7 @@ package struct H265Receiver: VideoReceiver {
   }
 
   private static func keyframeStart(withSequence unit: ByteBuffer, isFirst: Bool) -> PayloadReader.KeyframeStart? {
-    let limit = H265FrameAssembler.maximumSide
+    let limit = FrameLimits.maximumSide
     guard let parameters = try? H265SequenceParameterSet(parsing: unit), parameters.codedSize.width <= limit,
       parameters.codedSize.height <= limit
     else { return nil }

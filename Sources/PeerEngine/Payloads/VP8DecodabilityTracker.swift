@@ -1,8 +1,8 @@
 package import RTP
 
-/// Tracks which VP8 frames can be decoded after a loss, so that no frame is emitted that depends on a missing one.
+/// Tracks which VP8 frames can be decoded after a loss.
 ///
-/// All frames are passed to it in order, including damaged ones. After a loss, a frame is still admitted if its descriptor
+/// After a loss, a frame is still admitted if its descriptor
 /// proves that only frames of higher temporal layers are missing (RFC 7741, 4.2): TL0PICIDX counts the frames of layer 0,
 /// which depend only on each other; a frame with the Y bit depends only on layer 0; any other may depend on the newest
 /// frame of each layer up to its own. Otherwise no frame is admitted until a keyframe.
@@ -73,18 +73,15 @@ package struct VP8DecodabilityTracker: DecodabilityTracker {
 
   package init() {}
 
-  /// Whether no frame is admitted before the next keyframe.
   package var needsKeyframe: Bool {
     if case .waiting = state { true } else { false }
   }
 
-  /// Requires a keyframe next: the frames that follow belong to another source.
   package mutating func restart() {
     state = .waiting
     layerStatistics = LayerStatistics()
   }
 
-  /// Evaluates the next frame and returns whether it may be emitted.
   package mutating func admit(_ frame: Frame) -> Bool {
     let descriptor = frame.descriptor
     if frame.isKeyframe {

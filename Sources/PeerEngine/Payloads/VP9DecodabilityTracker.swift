@@ -1,24 +1,19 @@
 package import RTP
 
-/// Tracks which pictures of VP9 can be decoded after a loss, so that no picture is emitted that depends on a missing one.
+/// Tracks which pictures of VP9 can be decoded after a loss. A picture is complete if all of its layer frames are.
+package typealias VP9DecodabilityTracker = RuleBasedDecodabilityTracker<VP9DecodabilityRules>
+
+/// How pictures of VP9 prove that they can be decoded.
 ///
-/// All pictures are passed to it in order, including damaged ones. A picture is complete if all of its layer frames are. As
-/// long as nothing is missing since a keyframe, everything is admitted. After a loss it depends on the mode (RFC 9628, 4.2):
+/// As long as nothing is missing since a keyframe, everything is admitted. After a loss it depends on the mode (RFC 9628, 4.2):
 ///
 /// - In the flexible mode, a picture states its references by their distance (P_DIFF). It is admitted if all of them were.
 ///   If one of temporal layer 0 is not, everything waits for a keyframe.
 /// - In the non-flexible mode, TL0PICIDX counts the pictures of temporal layer 0, which depend only on each other. If only
 ///   pictures of higher temporal layers are missing, a picture may depend on the newest one of each layer up to its own. After
-///   a picture with the U bit, later pictures of higher layers depend on no picture of a higher layer before it.
-///
-/// ```
-///            keyframe                    layer-0 picture missing, or missing layer unknown
-///  waiting ───────────► following ─────────────────────────────────────────────────► waiting
-///                        │     ▲
-///    pictures of higher  ▼     │ non-flexible mode: all layers above a picture with the U bit; all by a keyframe
-///    layers missing   following, those layers broken
-/// ```
-package struct VP9DecodabilityTracker: DecodabilityTracker {
+///   a picture with the U bit, later pictures of higher layers depend on no picture of a higher layer before it. If a picture of
+///   layer 0 is missing, or the layer of a missing one is unknown, everything waits for a keyframe.
+package struct VP9DecodabilityRules: DecodabilityRules {
   /// The properties of the next picture.
   package struct Frame: FrameDependency, Hashable {
     /// Bit N is set if a layer frame depends on the picture N before this one (P_DIFF, 0...127).
@@ -75,104 +70,63 @@ package struct VP9DecodabilityTracker: DecodabilityTracker {
     }
   }
 
-  private enum State: Sendable {
-    case waiting
-    case following(Following)
-  }
-
-  fileprivate struct Following: Sendable {
-    var isFlexible: Bool
-    var lastPictureID: VP9PayloadDescriptor.PictureID?
-    /// TL0PICIDX of the last picture of layer 0.
-    var baseLayerIndex: UInt8?
-    var broken = BrokenLayers()
-    /// Bit N is set if the picture N before the last one was admitted; only in the flexible mode.
-    var admitted: UInt128 = 1
-    /// Whether every picture since the keyframe was admitted; only in the flexible mode.
-    var isIntact = true
-    /// Grows with each picture that is not admitted, and shrinks with each that is.
-    var dropScore = 0
-  }
-
+  package static var damagedFrameScore: Int { 4 }
   /// After a loss at least this long nothing can be proved: a picture id of 7 bits and TL0PICIDX could have wrapped.
   private static let maximumProvableLoss = 100
-  /// A picture that is not admitted counts as much as four that are. At the maximum a keyframe is required: the sender does
-  /// not repair its higher layers, so that a fifth of its pictures or more would be missing for good.
-  private static let maximumDropScore = 128
 
-  private var state = State.waiting
+  private let isFlexible: Bool
+  private var lastPictureID: VP9PayloadDescriptor.PictureID?
+  /// TL0PICIDX of the last picture of layer 0.
+  private var baseLayerIndex: UInt8?
+  private var broken = BrokenLayers()
+  /// Of the pictures up to the last one; only in the flexible mode.
+  private var admitted = AdmittedFrames(last: true)
+  /// Whether every picture since the keyframe was admitted; only in the flexible mode.
+  private var isIntact = true
 
-  package init() {}
-
-  /// Whether no picture is admitted before the next keyframe.
-  package var needsKeyframe: Bool {
-    if case .waiting = state { true } else { false }
+  package init(keyframe: Frame) {
+    isFlexible = keyframe.references != nil
+    lastPictureID = keyframe.pictureID
+    baseLayerIndex = keyframe.baseLayerIndex
   }
 
-  /// Requires a keyframe next: the pictures that follow belong to another source.
-  package mutating func restart() { state = .waiting }
-
-  /// Evaluates the next picture and returns whether it may be emitted.
-  package mutating func admit(_ frame: Frame) -> Bool {
-    if frame.isKeyframe {
-      guard frame.isComplete else {
-        state = .waiting
-        return false
-      }
-      state = .following(
-        Following(
-          isFlexible: frame.references != nil, lastPictureID: frame.pictureID, baseLayerIndex: frame.baseLayerIndex))
-      return true
-    }
-    guard case .following(var following) = state else { return false }
-    let isMissing = frame.packetsLostBefore > 0 && Self.isPictureMissing(before: frame, last: following.lastPictureID)
+  package mutating func admit(_ frame: Frame) -> Bool? {
+    let isMissing = frame.packetsLostBefore > 0 && isPictureMissing(before: frame)
     let isProvable = !isMissing || frame.packetsLostBefore < Self.maximumProvableLoss
     // The mode changes only with a keyframe.
-    guard isProvable, following.isFlexible == (frame.references != nil),
-      let passes = following.isFlexible
-        ? following.admitByReferences(frame, isMissing: isMissing)
-        : following.admitByLayers(frame, isMissing: isMissing)
-    else {
-      state = .waiting
-      return false
-    }
-    following.lastPictureID = frame.pictureID
-    following.dropScore = max(0, following.dropScore + (passes ? -1 : 4))
-    state = following.dropScore > Self.maximumDropScore ? .waiting : .following(following)
-    return passes
+    guard isProvable, isFlexible == (frame.references != nil) else { return nil }
+    defer { lastPictureID = frame.pictureID }
+    return isFlexible
+      ? admitByReferences(frame, isMissing: isMissing) : admitByLayers(frame, isMissing: isMissing)
   }
 
   /// Returns whether whole pictures are, or may be, missing between the last picture and this one.
-  private static func isPictureMissing(before frame: Frame, last: VP9PayloadDescriptor.PictureID?) -> Bool {
-    guard frame.packetsLostBefore < maximumProvableLoss, let distance = distance(from: last, to: frame.pictureID) else {
+  private func isPictureMissing(before frame: Frame) -> Bool {
+    guard frame.packetsLostBefore < Self.maximumProvableLoss, let distance = distance(to: frame.pictureID) else {
       return true
     }
     return distance != 1
   }
 
-  /// Returns how many pictures after another one a picture is, modulo the range of the ids; nil without ids.
-  fileprivate static func distance(
-    from last: VP9PayloadDescriptor.PictureID?, to pictureID: VP9PayloadDescriptor.PictureID?
-  ) -> Int? {
-    guard let last, let pictureID else { return nil }
+  /// Returns how many pictures after the last one a picture is, modulo the range of the ids; nil without ids.
+  private func distance(to pictureID: VP9PayloadDescriptor.PictureID?) -> Int? {
+    guard let last = lastPictureID, let pictureID else { return nil }
     let mask: UInt16 = pictureID.isLong && last.isLong ? 0x7FFF : 0x7F
     return Int((pictureID.value &- last.value) & mask)
   }
-}
 
-extension VP9DecodabilityTracker.Following {
   /// Evaluates a picture of the flexible mode.
   ///
   /// - Returns: whether it may be emitted; nil if a keyframe is needed.
-  fileprivate mutating func admitByReferences(_ frame: VP9DecodabilityTracker.Frame, isMissing: Bool) -> Bool? {
-    let distance = VP9DecodabilityTracker.distance(from: lastPictureID, to: frame.pictureID)
+  private mutating func admitByReferences(_ frame: Frame, isMissing: Bool) -> Bool? {
+    let distance = distance(to: frame.pictureID)
     if isMissing { isIntact = false }
     // Without picture ids, references cannot be found.
     guard isIntact || distance != nil else { return nil }
-    admitted <<= UInt128(distance ?? 1)
-    let passes = frame.isComplete && (isIntact || frame.references.map { admitted & $0 == $0 } ?? false)
+    admitted.advance(by: distance ?? 1)
+    let passes = frame.isComplete && (isIntact || frame.references.map { admitted.contains($0) } ?? false)
     guard passes || frame.temporalLayer > 0 else { return nil }
-    if passes { admitted |= 1 } else { admitted &= ~1 }
+    admitted.setLast(passes)
     isIntact = isIntact && passes
     return passes
   }
@@ -180,7 +134,7 @@ extension VP9DecodabilityTracker.Following {
   /// Evaluates a picture of the non-flexible mode.
   ///
   /// - Returns: whether it may be emitted; nil if a keyframe is needed.
-  fileprivate mutating func admitByLayers(_ frame: VP9DecodabilityTracker.Frame, isMissing: Bool) -> Bool? {
+  private mutating func admitByLayers(_ frame: Frame, isMissing: Bool) -> Bool? {
     let layer = frame.temporalLayer
     if isMissing {
       guard let before = baseLayerIndex, let index = frame.baseLayerIndex,

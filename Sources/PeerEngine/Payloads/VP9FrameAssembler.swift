@@ -11,7 +11,7 @@ import RTP
 ///
 /// A picture without the marker ends when the next one begins. It is whole if its last packet has the E bit: an encoder that drops
 /// the highest layer of a picture to save bits has sent the lower ones without a marker (as libwebrtc does), and a server may not
-/// forward that layer. Without the E bit, the rest is missing without a gap in the sequence numbers: see ``VP8FrameAssembler``.
+/// forward that layer. Without the E bit, the rest is missing without a gap in the sequence numbers: see ``EndedFrames``.
 package struct VP9FrameAssembler: FrameAssembler {
   package typealias Dependency = VP9DecodabilityTracker.Frame
 
@@ -20,30 +20,18 @@ package struct VP9FrameAssembler: FrameAssembler {
     var dependency: VP9DecodabilityTracker.Frame
     var timestamp: UInt32
     var arrival: MonotonicInstant
+    var packets = 0
     /// SID of the last packet; nil without layer indices.
     var spatialLayer: UInt8?
     /// Whether the last packet has the E bit.
     var endsFrame = false
   }
 
-  /// A picture with more bytes than this is damaged: no encoder makes it, and a receiver's memory must be bounded.
-  package static let maximumFrameSize = VP8FrameAssembler.maximumFrameSize
-  /// A picture of more packets is damaged as well.
-  package static let maximumPackets = VP8FrameAssembler.maximumPackets
-  /// A picture that is wider or higher, in pixels, is damaged: 16 bits can encode 65,536x65,536.
-  package static let maximumSide = VP8FrameAssembler.maximumSide
-
-  /// The maximum number of bytes that are reserved in advance: the size of a larger frame says little about the next one.
-  private static let usualSize = 16 << 10
-
   private var open: Open?
   /// The payload of the open picture's packets.
-  private var payload = ByteBuffer()
+  private var payload = FramePayload()
   /// Where its second and further layer frames begin in `payload`.
   private var boundaries: [Int] = []
-  private var packets = 0
-  /// The size of the last picture in bytes, which the next one is likely to have as well.
-  private var lastSize = 0
   /// The number of packets given up since the last picture that ended.
   private var lost = 0
   /// At most two: one packet can end a picture and be a complete picture itself.
@@ -51,7 +39,6 @@ package struct VP9FrameAssembler: FrameAssembler {
 
   package init() {}
 
-  /// Whether a keyframe is being assembled of which nothing is missing yet.
   package var isGatheringKeyframe: Bool {
     if let open { open.dependency.isKeyframe && open.dependency.isComplete } else { false }
   }
@@ -65,11 +52,10 @@ package struct VP9FrameAssembler: FrameAssembler {
   }
 
   private static func videoSize(_ size: VP9FrameHeader.Size) -> VideoSize? {
-    guard size.width <= maximumSide, size.height <= maximumSide else { return nil }
+    guard size.width <= FrameLimits.maximumSide, size.height <= FrameLimits.maximumSide else { return nil }
     return VideoSize(width: size.width, height: size.height)
   }
 
-  /// Adds the next packet; call ``popFrame()`` for the pictures that end with it or before it.
   package mutating func add(_ packet: ReceivedPacket) {
     var data = packet.payload
     // Padding only, or an empty payload: the sequence continues, no picture is affected.
@@ -118,7 +104,7 @@ package struct VP9FrameAssembler: FrameAssembler {
   private mutating func continueWith(_ descriptor: VP9PayloadDescriptor) {
     if descriptor.startsFrame {
       // More frames than a superframe can have make it damaged when it ends.
-      if boundaries.count < VP9Superframe.maximumFrames { boundaries.append(payload.readableBytes) }
+      if boundaries.count < VP9Superframe.maximumFrames { boundaries.append(payload.bytes.readableBytes) }
       if let layers = descriptor.layers, layers.isInterLayerPredicted, layers.spatial != (open?.spatialLayer ?? 0) + 1 {
         // The layer from which it is predicted was not sent.
         open?.dependency.isComplete = false
@@ -130,20 +116,16 @@ package struct VP9FrameAssembler: FrameAssembler {
     }
   }
 
-  /// Notes that the next `count` packets were given up.
   package mutating func addLost(_ count: Int) {
     guard count > 0 else { return }
     open?.dependency.isComplete = false
     lost += count
   }
 
-  /// Removes and returns the next picture that has ended, in order.
   package mutating func popFrame() -> Frame? {
     finished.isEmpty ? nil : finished.removeFirst()
   }
 
-  /// Discards a picture whose end has not arrived, if nothing before that is missing: the call ended while it was sent, so
-  /// it is neither lost nor damaged.
   package mutating func discardUnfinished() {
     guard let open, open.dependency.isComplete, !open.endsFrame else { return }
     self.open = nil
@@ -158,14 +140,13 @@ package struct VP9FrameAssembler: FrameAssembler {
 
   private mutating func append(_ data: ByteBuffer, arrival: MonotonicInstant) {
     if let latest = open?.arrival, arrival > latest { open?.arrival = arrival }
-    guard payload.readableBytes + data.readableBytes <= Self.maximumFrameSize, packets < Self.maximumPackets else {
+    guard open?.packets ?? 0 < FrameLimits.maximumPackets, payload.reserve(data.readableBytes) else {
       open?.dependency.isComplete = false
       return
     }
-    if packets == 0 { payload.reserveCapacity(max(min(lastSize, Self.usualSize), data.readableBytes)) }
-    packets += 1
+    open?.packets += 1
     // Copied at once, so that the datagram's buffer is free for the next one.
-    payload.writeImmutableBuffer(data)
+    payload.bytes.writeImmutableBuffer(data)
   }
 
   private mutating func close(byMarker: Bool) {
@@ -181,11 +162,8 @@ package struct VP9FrameAssembler: FrameAssembler {
   }
 
   private mutating func takePayload() -> ByteBuffer {
-    lastSize = payload.readableBytes
-    packets = 0
     boundaries = []
-    defer { payload = ByteBuffer() }
-    return payload
+    return payload.take()
   }
 
   private static func frame(_ ended: Open, payload: ByteBuffer, boundaries: [Int]) -> Frame {

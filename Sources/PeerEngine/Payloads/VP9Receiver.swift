@@ -43,7 +43,7 @@ package struct VP9Receiver: VideoReceiver {
     guard let descriptor = try? VP9PayloadDescriptor(parsing: &data), descriptor.startsPicture,
       let lowest = VP9FrameAssembler.keyframeSize(in: data)
     else { return nil }
-    let limit = UInt16(VP9FrameAssembler.maximumSide)
+    let limit = UInt16(FrameLimits.maximumSide)
     guard let highest = descriptor.structure?.sizes?.last, (1...limit).contains(highest.width),
       (1...limit).contains(highest.height)
     else { return .init(size: lowest) }

@@ -3,9 +3,10 @@ package import NIOCore
 
 /// Assembles decodable frames of one codec of video from a source's packets in order.
 ///
-/// The members that a packet needs are called through a protocol, which costs some nanoseconds and copies nothing. Receivers have them from
-/// the extension below. They are no generic type with them, because Swift compiles what is called through a protocol once for all types that
-/// a generic type can have: each member that is called on the assembler would be called through a protocol as well.
+/// The members that a packet needs are called through this protocol, which costs some nanoseconds and copies nothing. A codec's receiver
+/// has them from the extension below, which Swift compiles for each receiver. It is no generic struct over an assembler and a tracker,
+/// because Swift does not specialize what is called through a protocol on a generic type: each call of the assembler would then go through
+/// a protocol as well.
 package protocol VideoReceiver: Sendable {
   associatedtype Assembler: FrameAssembler
   associatedtype Tracker: DecodabilityTracker where Tracker.Frame == Assembler.Dependency

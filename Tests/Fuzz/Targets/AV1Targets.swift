@@ -7,38 +7,11 @@ import RTP
 
 /// RTP payloads of AV1, its temporal units and sequence headers, and the record with which files store them.
 enum AV1Targets {
-  /// Parses the input as one payload, and then as packets: a byte of flags, a length, the payload.
+  /// Parses the input as one payload, and then as packets.
   static func packets(_ input: [UInt8]) throws(InvariantViolation) {
-    let whole = ByteBuffer(bytes: input)
-    _ = (AV1Receiver.keyframeStart(in: whole), AV1Receiver.startsFrame(whole))
-
-    var (cursor, receiver, timestamp) = (InputCursor(input), AV1Receiver(), UInt32(0))
-    let now = MonotonicInstant.now
-    var hasKeyframe = false
-    while !cursor.isAtEnd {
-      let flags = cursor.byte()
-      let descriptor = flags & 0x40 != 0 ? Array(cursor.counted().readableBytesView) : nil
-      let payload = cursor.counted()
-      _ = (AV1Receiver.keyframeStart(in: payload), AV1Receiver.startsFrame(payload))
-      if flags & 2 != 0 { timestamp &+= 3_000 }
-      receiver.addLost(Int(flags >> 2 & 3))
-      receiver.add(
-        ReceivedPacket(
-          payload: payload, timestamp: timestamp, marker: flags & 1 != 0, arrival: now,
-          dependencyDescriptor: descriptor))
-      if flags & 0x10 != 0 { receiver.finish() }
-      if flags & 0x20 != 0 { receiver.restart() }
-      if flags & 0x20 != 0 { hasKeyframe = false }
-      if flags & 0x80 != 0 { receiver.discardUnfinished() }
-      while let (frame, isDecodable) = receiver.popFrame() {
-        hasKeyframe = hasKeyframe || frame.dependency.isKeyframe
-        try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
-        try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
-        try require(frame.size != nil || !frame.dependency.isKeyframe, "A keyframe has no size.")
-        try require(frame.payload.readableBytes <= AV1FrameAssembler.maximumFrameSize, "A frame is too large.")
-        if isDecodable { try check(frame) }
-        if frame.dependency.isComplete { try packetize(frame.payload) }
-      }
+    try ReceiverTarget.run(input, AV1Receiver.self) { frame, isDecodable throws(InvariantViolation) in
+      if isDecodable { try check(frame) }
+      if frame.dependency.isComplete { try packetize(frame.payload) }
     }
   }
 

@@ -7,35 +7,12 @@ import RTP
 
 /// RTP payloads of H.265, its parameter sets, slice headers, and the record with which files store them.
 enum H265Targets {
-  /// Parses the input as one payload, and then as packets: a byte of flags, a length, the payload.
+  /// Parses the input as one payload, and then as packets.
   static func packets(_ input: [UInt8]) throws(InvariantViolation) {
-    let whole = ByteBuffer(bytes: input)
-    _ = (H265Receiver.keyframeStart(in: whole), H265Receiver.startsFrame(whole))
-
-    var (cursor, receiver, timestamp) = (InputCursor(input), H265Receiver(), UInt32(0))
-    let now = MonotonicInstant.now
-    var hasKeyframe = false
-    while !cursor.isAtEnd {
-      let flags = cursor.byte()
-      let payload = cursor.counted()
-      _ = (H265Receiver.keyframeStart(in: payload), H265Receiver.startsFrame(payload))
-      if flags & 2 != 0 { timestamp &+= 3_000 }
-      if flags & 0x80 != 0 { receiver.setDescribed([payload]) }
-      receiver.addLost(Int(flags >> 2 & 3))
-      receiver.add(ReceivedPacket(payload: payload, timestamp: timestamp, marker: flags & 1 != 0, arrival: now))
-      if flags & 0x10 != 0 { receiver.finish() }
-      if flags & 0x20 != 0 { receiver.restart() }
-      if flags & 0x20 != 0 { hasKeyframe = false }
-      while let (frame, isDecodable) = receiver.popFrame() {
-        hasKeyframe = hasKeyframe || frame.dependency.isKeyframe
-        try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
-        try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
-        try require(
-          (frame.size != nil) == frame.dependency.isKeyframe, "A delta frame has a size, or a keyframe has none.")
-        try require(frame.payload.readableBytes <= H265FrameAssembler.maximumFrameSize, "A frame is too large.")
-        if isDecodable { try check(frame) }
-        try packetize(frame.payload)
-      }
+    try ReceiverTarget.run(input, H265Receiver.self, describes: true) { frame, isDecodable throws(InvariantViolation) in
+      try require(frame.size == nil || frame.dependency.isKeyframe, "A delta frame has a size.")
+      if isDecodable { try check(frame) }
+      try packetize(frame.payload)
     }
   }
 
@@ -52,24 +29,10 @@ enum H265Targets {
     try require(HEVCDecoderConfiguration(keyframe: frame.payload) != nil, "A keyframe has no parameter sets.")
   }
 
-  /// Splits a frame into packets and joins them again.
   private static func packetize(_ frame: ByteBuffer) throws(InvariantViolation) {
-    var units: [ByteBuffer] = []
-    var open = ByteBuffer()
-    for payload in H265Packetizer(maximumPayloadSize: 100).packetize(frame: frame) {
-      try require(payload.readableBytes <= 100, "A piece of a frame is too large.")
-      switch try? H265Payload(parsing: payload) {
-      case .unit(let unit): units.append(unit.bytes)
-      case .aggregation(let several): units += several.map(\.bytes)
-      case .fragment(let fragment):
-        if fragment.isFirst { open = ByteBuffer(integer: fragment.header) }
-        open.writeImmutableBuffer(fragment.bytes)
-        if fragment.isLast { units.append(open) }
-      case nil: throw InvariantViolation("A piece of a frame cannot be read.")
-      }
-    }
+    let payloads = H265Packetizer(maximumPayloadSize: 100).packetize(frame: frame)
     let sent = NALUnits(frame).filter { H265NALUnit($0).map { $0.isValid && $0.type.isSent } ?? false }
-    try require(units == sent, "A packetized frame does not round-trip.")
+    try ReceiverTarget.join(payloads, H265FrameFormat.self, sent: sent)
   }
 
   /// Parses the input as one parameter set, and then as parameter sets, each after its length.

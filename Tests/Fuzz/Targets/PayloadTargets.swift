@@ -8,33 +8,13 @@ import RTP
 
 /// RTP payloads: fragments of VP8 frames, and Opus.
 enum PayloadTargets {
-  /// Parses the input as one payload, and then as packets: a byte of flags, a length, the payload.
+  /// Parses the input as one payload, and then as packets.
   static func vp8(_ input: [UInt8]) throws(InvariantViolation) {
-    let whole = ByteBuffer(bytes: input)
-    try descriptor(whole)
-    _ = (try? VP8FrameHeader(parsing: whole), VP8Receiver.keyframeStart(in: whole), VP8Receiver.startsFrame(whole))
-
-    var (cursor, receiver, timestamp) = (InputCursor(input), VP8Receiver(), UInt32(0))
-    let now = MonotonicInstant.now
-    var hasKeyframe = false
-    while !cursor.isAtEnd {
-      let flags = cursor.byte()
-      let payload = cursor.counted()
-      if flags & 2 != 0 { timestamp &+= 3_000 }
-      receiver.addLost(Int(flags >> 2 & 3))
-      receiver.add(ReceivedPacket(payload: payload, timestamp: timestamp, marker: flags & 1 != 0, arrival: now))
-      if flags & 0x10 != 0 { receiver.finish() }
-      if flags & 0x20 != 0 { receiver.restart() }
-      if flags & 0x30 != 0 { hasKeyframe = hasKeyframe && flags & 0x20 == 0 }
-      while let (frame, isDecodable) = receiver.popFrame() {
-        hasKeyframe = hasKeyframe || frame.dependency.isKeyframe
-        try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
-        try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
-        try require(
-          (frame.size != nil) == frame.dependency.isKeyframe, "A delta frame has a size, or a keyframe has none.")
-        try require(frame.payload.readableBytes <= VP8FrameAssembler.maximumFrameSize, "A frame is too large.")
-        try packetize(frame.payload)
-      }
+    _ = try? VP8FrameHeader(parsing: ByteBuffer(bytes: input))
+    try ReceiverTarget.run(input, VP8Receiver.self, checkPayload: descriptor) {
+      frame, _ throws(InvariantViolation) in
+      try require(frame.size == nil || frame.dependency.isKeyframe, "A delta frame has a size.")
+      try packetize(frame.payload)
     }
   }
 

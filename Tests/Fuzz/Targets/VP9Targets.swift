@@ -7,36 +7,13 @@ import RTP
 
 /// RTP payloads and frames of VP9.
 enum VP9Targets {
-  /// Parses the input as one payload, and then as packets: a byte of flags, a length, the payload.
+  /// Parses the input as one payload, and then as packets.
   static func packets(_ input: [UInt8]) throws(InvariantViolation) {
-    let whole = ByteBuffer(bytes: input)
-    try descriptor(whole)
-    _ = (VP9Receiver.keyframeStart(in: whole), VP9Receiver.startsFrame(whole))
-
-    var (cursor, receiver, timestamp) = (InputCursor(input), VP9Receiver(), UInt32(0))
-    let now = MonotonicInstant.now
-    var hasKeyframe = false
-    while !cursor.isAtEnd {
-      let flags = cursor.byte()
-      let payload = cursor.counted()
-      try descriptor(payload)
-      if flags & 2 != 0 { timestamp &+= 3_000 }
-      receiver.addLost(Int(flags >> 2 & 3))
-      receiver.add(ReceivedPacket(payload: payload, timestamp: timestamp, marker: flags & 1 != 0, arrival: now))
-      if flags & 0x10 != 0 { receiver.finish() }
-      if flags & 0x20 != 0 { receiver.restart() }
-      if flags & 0x30 != 0 { hasKeyframe = hasKeyframe && flags & 0x20 == 0 }
-      while let (frame, isDecodable) = receiver.popFrame() {
-        hasKeyframe = hasKeyframe || frame.dependency.isKeyframe
-        try require(!isDecodable || hasKeyframe, "A frame before the first keyframe is reported as decodable.")
-        try require(!isDecodable || frame.dependency.isComplete, "A damaged frame is reported as decodable.")
-        try require(
-          frame.size != nil || !frame.dependency.isKeyframe, "A keyframe has no size.")
-        // The index and hidden layers make a frame a little longer.
-        try require(frame.payload.readableBytes <= VP9FrameAssembler.maximumFrameSize + 64, "A frame is too large.")
-        if isDecodable { try superframe(of: frame) }
-        try packetize(frame.payload)
-      }
+    // The index and hidden layers make a frame a little longer.
+    try ReceiverTarget.run(input, VP9Receiver.self, added: 64, checkPayload: descriptor) {
+      frame, isDecodable throws(InvariantViolation) in
+      if isDecodable { try superframe(of: frame) }
+      try packetize(frame.payload)
     }
   }
 

@@ -9,37 +9,17 @@ import Testing
 @Suite("H.264 frame assembler")
 struct H264FrameAssemblerTests {
   private typealias Maker = H264FrameMaker
-  private let now = MonotonicInstant.now
-
-  /// Returns a packet; the frame's number is its timestamp.
-  private func packet(_ frame: Int, _ payload: ByteBuffer, marker: Bool = false) -> ReceivedPacket {
-    ReceivedPacket(payload: payload, timestamp: UInt32(frame), marker: marker, arrival: now + .milliseconds(frame))
-  }
-
-  /// Adds the packets of a frame as our sender splits it.
-  private func add(
-    _ units: [ByteBuffer], _ number: Int, to assembler: inout H264FrameAssembler, size: Int = 1_200, marks: Bool = true
-  ) {
-    let payloads = H264Packetizer(maximumPayloadSize: size).packetize(frame: Maker.frame(units))
-    for (position, payload) in payloads.enumerated() {
-      assembler.add(packet(number, payload, marker: marks && position == payloads.count - 1))
-    }
-  }
-
-  private func add(_ payload: ByteBuffer, _ number: Int, marker: Bool = false, to assembler: inout H264FrameAssembler) {
-    assembler.add(packet(number, payload, marker: marker))
-  }
 
   @Test("the NAL units up to the marker form one frame, fragments joined", arguments: [30, 1_200])
   func whole(size: Int) throws {
     var assembler = H264FrameAssembler()
-    add(Maker.keyframe(size: 300), 1, to: &assembler, size: size)
+    assembler.add(Maker.keyframe(size: 300), 1, size: size)
     let keyframe = try required(assembler.popFrame())
     #expect(keyframe.payload == Maker.frame(Maker.keyframe(size: 300)))
     #expect(keyframe.dependency.isKeyframe && keyframe.dependency.isComplete)
     #expect(keyframe.size?.description == "320x180")
     #expect(keyframe.timestamp == 1)
-    add([Maker.slice(1, size: 100)], 2, to: &assembler, size: size)
+    assembler.add([Maker.slice(1, size: 100)], 2, size: size)
     let next = try required(assembler.popFrame())
     #expect(next.payload == Maker.frame([Maker.slice(1, size: 100)]))
     #expect(!next.dependency.isKeyframe && next.dependency.isComplete && next.dependency.frameNumber == 1)
@@ -50,10 +30,10 @@ struct H264FrameAssemblerTests {
   @Test("delimiters, ends and filler are left out, and everything else stays")
   func leftOut() throws {
     var assembler = H264FrameAssembler()
-    for unit in [Maker.delimiter, Maker.sequence, Maker.picture, Maker.information] { add(unit, 1, to: &assembler) }
-    for unit in ["0cffff80", "0a", "0b"] { add(Maker.bytes(unit), 1, to: &assembler) }
+    for unit in [Maker.delimiter, Maker.sequence, Maker.picture, Maker.information] { assembler.add(unit, 1) }
+    for unit in ["0cffff80", "0a", "0b"] { assembler.add(Maker.bytes(unit), 1) }
     let slice = Maker.slice(0, isIDR: true, referenceIDC: 3)
-    add(slice, 1, marker: true, to: &assembler)
+    assembler.add(slice, 1, marker: true)
     #expect(
       try required(assembler.popFrame()).payload
         == Maker.frame([Maker.sequence, Maker.picture, Maker.information, slice]))
@@ -62,15 +42,15 @@ struct H264FrameAssemblerTests {
   @Test("filler larger than a packet, which encoders of a constant bitrate add, is left out and damages nothing")
   func fragmentedFiller() throws {
     var assembler = H264FrameAssembler()
-    for unit in Maker.keyframe() { add(unit, 1, to: &assembler) }
+    for unit in Maker.keyframe() { assembler.add(unit, 1) }
     // A filler NAL unit (12) in three fragments, the last of them with the marker.
-    add(Maker.bytes("1c8cffff"), 1, to: &assembler)
-    add(Maker.bytes("1c0cffff"), 1, to: &assembler)
-    add(Maker.bytes("1c4cff80"), 1, marker: true, to: &assembler)
+    assembler.add(Maker.bytes("1c8cffff"), 1)
+    assembler.add(Maker.bytes("1c0cffff"), 1)
+    assembler.add(Maker.bytes("1c4cff80"), 1, marker: true)
     // Another one before the slice of its frame.
-    add(Maker.bytes("1c8cffff"), 2, to: &assembler)
-    add(Maker.bytes("1c4cff80"), 2, to: &assembler)
-    add(Maker.slice(1), 2, marker: true, to: &assembler)
+    assembler.add(Maker.bytes("1c8cffff"), 2)
+    assembler.add(Maker.bytes("1c4cff80"), 2)
+    assembler.add(Maker.slice(1), 2, marker: true)
     let keyframe = try required(assembler.popFrame())
     #expect(keyframe.dependency.isComplete && keyframe.payload == Maker.frame(Maker.keyframe()))
     let next = try required(assembler.popFrame())
@@ -80,8 +60,8 @@ struct H264FrameAssemblerTests {
   @Test("an IDR slice behind one that is none damages the frame: it is neither a keyframe nor another frame")
   func mixedSlices() throws {
     var assembler = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &assembler)
-    add([Maker.slice(1), Maker.slice(0, isIDR: true, referenceIDC: 3, firstMacroblock: 9)], 2, to: &assembler)
+    assembler.add(Maker.keyframe(), 1)
+    assembler.add([Maker.slice(1), Maker.slice(0, isIDR: true, referenceIDC: 3, firstMacroblock: 9)], 2)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
     #expect(try !required(assembler.popFrame()).dependency.isComplete)
   }
@@ -90,10 +70,10 @@ struct H264FrameAssemblerTests {
   func markersOnParameterSets() throws {
     for timestamp in [1, 0] {
       var assembler = H264FrameAssembler()
-      add(Maker.sequence, timestamp, marker: true, to: &assembler)
-      add(Maker.picture, timestamp, marker: true, to: &assembler)
+      assembler.add(Maker.sequence, timestamp, marker: true)
+      assembler.add(Maker.picture, timestamp, marker: true)
       #expect(assembler.isGatheringKeyframe)
-      add(Maker.slice(0, isIDR: true, referenceIDC: 3), 1, marker: true, to: &assembler)
+      assembler.add(Maker.slice(0, isIDR: true, referenceIDC: 3), 1, marker: true)
       let frame = try required(assembler.popFrame())
       #expect(frame.dependency.isKeyframe && frame.dependency.isComplete)
       #expect(
@@ -105,11 +85,11 @@ struct H264FrameAssemblerTests {
   @Test("without markers a frame ends when the timestamp changes, and the first waits until the second has ended too")
   func noMarkers() throws {
     var assembler = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &assembler, marks: false)
-    add([Maker.slice(1)], 2, to: &assembler, marks: false)
+    assembler.add(Maker.keyframe(), 1, marks: false)
+    assembler.add([Maker.slice(1)], 2, marks: false)
     #expect(assembler.popFrame() == nil)
     #expect(assembler.isGatheringKeyframe)
-    for number in 2..<10 { add([Maker.slice(number)], number + 1, to: &assembler, marks: false) }
+    for number in 2..<10 { assembler.add([Maker.slice(number)], number + 1, marks: false) }
     for number in 0..<9 {
       let frame = try required(assembler.popFrame())
       #expect(frame.dependency.isComplete && frame.timestamp == UInt32(number + 1))
@@ -120,9 +100,9 @@ struct H264FrameAssemblerTests {
   @Test("from a sender with markers, a frame that ends without one is incomplete")
   func abandoned() throws {
     var assembler = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &assembler)
-    add([Maker.slice(1)], 2, to: &assembler, marks: false)
-    add(Maker.keyframe(), 3, to: &assembler)
+    assembler.add(Maker.keyframe(), 1)
+    assembler.add([Maker.slice(1)], 2, marks: false)
+    assembler.add(Maker.keyframe(), 3)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
     #expect(try !required(assembler.popFrame()).dependency.isComplete)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
@@ -134,29 +114,29 @@ struct H264FrameAssemblerTests {
     let expected = Maker.frame([Maker.sequence, Maker.picture, slice])
     var described = H264FrameAssembler(parameterSets: [Maker.picture, Maker.sequence])
     var earlier = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &earlier)
+    earlier.add(Maker.keyframe(), 1)
     #expect(earlier.popFrame() != nil)
     for assembler in [described, earlier] {
       var assembler = assembler
-      add(slice, 2, marker: true, to: &assembler)
+      assembler.add(slice, 2, marker: true)
       let frame = try required(assembler.popFrame())
       #expect(frame.payload == expected && frame.dependency.isComplete && frame.dependency.isKeyframe)
       #expect(frame.size?.description == "320x180")
     }
     // A picture parameter set alone gets the sequence parameter set in front of it.
-    add(Maker.picture, 3, to: &described)
-    add(slice, 3, marker: true, to: &described)
+    described.add(Maker.picture, 3)
+    described.add(slice, 3, marker: true)
     #expect(try required(described.popFrame()).payload == expected)
     // Those in the stream count more than those of the description, also if that changes.
-    add(Maker.otherSequence, 4, to: &described)
-    add(slice, 4, marker: true, to: &described)
+    described.add(Maker.otherSequence, 4)
+    described.add(slice, 4, marker: true)
     #expect(try required(described.popFrame()).size?.description == "642x362")
     described.setDescribed([Maker.sequence])
-    add(slice, 5, marker: true, to: &described)
+    described.add(slice, 5, marker: true)
     #expect(try required(described.popFrame()).size?.description == "642x362")
     // Another source has its own.
     earlier.restart()
-    add(slice, 6, marker: true, to: &earlier)
+    earlier.add(slice, 6, marker: true)
     #expect(try !required(earlier.popFrame()).dependency.isComplete)
   }
 
@@ -165,16 +145,16 @@ struct H264FrameAssemblerTests {
   func order() throws {
     let slice = Maker.slice(0, isIDR: true, referenceIDC: 3)
     var assembler = H264FrameAssembler()
-    add([Maker.sequence, Maker.picture, slice, Maker.otherSequence], 1, to: &assembler)
+    assembler.add([Maker.sequence, Maker.picture, slice, Maker.otherSequence], 1)
     let first = try required(assembler.popFrame())
     #expect(first.size?.description == "320x180")
     #expect(first.payload == Maker.frame([Maker.sequence, Maker.picture, slice, Maker.otherSequence]))
-    add([slice], 2, to: &assembler)
+    assembler.add([slice], 2)
     let second = try required(assembler.popFrame())
     #expect(second.size?.description == "642x362")
     #expect(second.payload == Maker.frame([Maker.otherSequence, Maker.picture, slice]))
     // Two sequence parameter sets with one id, and the picture parameter set of before.
-    add([Maker.otherSequence, Maker.sequence, slice], 3, to: &assembler)
+    assembler.add([Maker.otherSequence, Maker.sequence, slice], 3)
     let third = try required(assembler.popFrame())
     #expect(third.size?.description == "320x180")
     #expect(third.payload == Maker.frame([Maker.sequence, Maker.picture, slice]))
@@ -187,7 +167,7 @@ struct H264FrameAssemblerTests {
       [Maker.slice(0), Maker.slice(0, isIDR: true, firstMacroblock: 9)],
     ] {
       var assembler = H264FrameAssembler(parameterSets: [Maker.sequence, Maker.picture])
-      add(slices, 1, to: &assembler)
+      assembler.add(slices, 1)
       #expect(try !required(assembler.popFrame()).dependency.isComplete)
       #expect(throws: ParseError.self) {
         try H264FrameHeader(parsing: Maker.frame([Maker.sequence, Maker.picture] + slices))
@@ -198,47 +178,37 @@ struct H264FrameAssemblerTests {
   @Test("a frame whose parameter sets are unknown is damaged")
   func unknown() throws {
     var assembler = H264FrameAssembler()
-    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 1, to: &assembler)
+    assembler.add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 1)
     #expect(try !required(assembler.popFrame()).dependency.isComplete)
-    add(Maker.keyframe(), 2, to: &assembler)
+    assembler.add(Maker.keyframe(), 2)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
-    add([Maker.slice(1, picture: 3)], 3, to: &assembler)
+    assembler.add([Maker.slice(1, picture: 3)], 3)
     #expect(try !required(assembler.popFrame()).dependency.isComplete)
   }
 
   @Test("a keyframe is damaged whose own parameter sets may be among the packets lost before it")
   func lostParameterSets() throws {
     var assembler = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &assembler)
+    assembler.add(Maker.keyframe(), 1)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
     assembler.addLost(1)
-    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 2, to: &assembler)
+    assembler.add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 2)
     #expect(try !required(assembler.popFrame()).dependency.isComplete)
     // A sender that does not repeat them has lost something else.
-    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 3, to: &assembler)
+    assembler.add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 3)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
     assembler.addLost(1)
-    add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 4, to: &assembler)
+    assembler.add([Maker.slice(0, isIDR: true, referenceIDC: 3)], 4)
     #expect(try required(assembler.popFrame()).dependency.isComplete)
   }
 
   @Test("a frame is damaged if any of its packets is missing, wherever")
   func missing() throws {
     let units = [Maker.slice(1, size: 90), Maker.slice(1, firstMacroblock: 120, size: 90)]
-    let payloads = H264Packetizer(maximumPayloadSize: 40).packetize(frame: Maker.frame(units))
-    #expect(payloads.count == 6)
-    for gap in payloads.indices {
-      var assembler = H264FrameAssembler()
-      add(Maker.keyframe(), 1, to: &assembler)
-      #expect(assembler.popFrame() != nil)
-      for (position, payload) in payloads.enumerated() {
-        if position == gap { assembler.addLost(1) } else { add(payload, 2, marker: position == 5, to: &assembler) }
-      }
-      add([Maker.slice(2)], 3, to: &assembler)
-      let damaged = try required(assembler.popFrame())
-      #expect(!damaged.dependency.isComplete && damaged.dependency.isReference == true, "\(gap)")
-      let next = try required(assembler.popFrame())
-      #expect(next.dependency.isComplete && next.timestamp == 3)
+    for gap in 0..<6 {
+      let (damaged, next) = try H264FrameAssembler.frames(
+        without: gap, keyframe: Maker.keyframe(), damaged: units, next: [Maker.slice(2)])
+      #expect(damaged.dependency.isReference == true, "\(gap)")
       // The loss of its last packet may have been that of another frame.
       #expect(next.dependency.packetsLostBefore == (gap == 5 ? 1 : 0), "\(gap)")
     }
@@ -248,10 +218,10 @@ struct H264FrameAssemblerTests {
   func unreadable() throws {
     for bytes in ["1aff", "00ff", "78000567", "fcff"] {
       var assembler = H264FrameAssembler()
-      add(Maker.keyframe(), 1, to: &assembler)
-      add(Maker.slice(1, referenceIDC: 0), 2, to: &assembler)
-      add(Maker.bytes(bytes), 2, marker: true, to: &assembler)
-      add([Maker.slice(1)], 3, to: &assembler)
+      assembler.add(Maker.keyframe(), 1)
+      assembler.add(Maker.slice(1, referenceIDC: 0), 2)
+      assembler.add(Maker.bytes(bytes), 2, marker: true)
+      assembler.add([Maker.slice(1)], 3)
       #expect(try required(assembler.popFrame()).dependency.isComplete)
       #expect(try !required(assembler.popFrame()).dependency.isComplete)
       let next = try required(assembler.popFrame())
@@ -264,10 +234,10 @@ struct H264FrameAssemblerTests {
     let payloads = H264Packetizer(maximumPayloadSize: 40).packetize(frame: Maker.frame([Maker.slice(1, size: 90)]))
     for kept in [[0, 1], [1, 2], [0, 2, 1], [2], [0, 0, 1, 2]] {
       var assembler = H264FrameAssembler()
-      add(Maker.keyframe(), 1, to: &assembler)
+      assembler.add(Maker.keyframe(), 1)
       #expect(assembler.popFrame() != nil)
       for (position, index) in kept.enumerated() {
-        add(payloads[index], 2, marker: position == kept.count - 1, to: &assembler)
+        assembler.add(payloads[index], 2, marker: position == kept.count - 1)
       }
       #expect(try !required(assembler.popFrame()).dependency.isComplete, "\(kept)")
     }
@@ -276,19 +246,19 @@ struct H264FrameAssemblerTests {
   @Test("a frame of more than 4 MiB or 8,192 packets is damaged, and memory is bounded")
   func limits() throws {
     var large = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &large)
+    large.add(Maker.keyframe(), 1)
     #expect(large.popFrame() != nil)
     for index in 0..<90 {
-      add(Maker.slice(1, firstMacroblock: index, size: 50_000), 2, marker: index == 89, to: &large)
+      large.add(Maker.slice(1, firstMacroblock: index, size: 50_000), 2, marker: index == 89)
     }
     let frame = try required(large.popFrame())
     #expect(!frame.dependency.isComplete)
-    #expect(frame.payload.readableBytes <= H264FrameAssembler.maximumFrameSize)
+    #expect(frame.payload.readableBytes <= FrameLimits.maximumSize)
     var many = H264FrameAssembler()
-    add(Maker.keyframe(), 1, to: &many)
+    many.add(Maker.keyframe(), 1)
     #expect(many.popFrame() != nil)
     for index in 0...8_192 {
-      add(Maker.slice(1, firstMacroblock: index, size: 8), 2, marker: index == 8_192, to: &many)
+      many.add(Maker.slice(1, firstMacroblock: index, size: 8), 2, marker: index == 8_192)
     }
     #expect(try !required(many.popFrame()).dependency.isComplete)
   }
@@ -308,10 +278,10 @@ struct H264FrameAssemblerTests {
       (aggregation(Maker.picture, 32), 1, true), (aggregation(Maker.picture, 33), 1, false),
     ] {
       var assembler = H264FrameAssembler()
-      add(Maker.keyframe(), 1, to: &assembler)
+      assembler.add(Maker.keyframe(), 1)
       #expect(assembler.popFrame() != nil)
-      for _ in 0..<count { add(payload, 2, to: &assembler) }
-      add(Maker.slice(1), 2, marker: true, to: &assembler)
+      for _ in 0..<count { assembler.add(payload, 2) }
+      assembler.add(Maker.slice(1), 2, marker: true)
       #expect(try required(assembler.popFrame()).dependency.isComplete == wanted)
     }
   }
@@ -325,7 +295,7 @@ struct H264FrameAssemblerTests {
     for (number, frame) in stream.frames.enumerated() {
       let payloads = H264Packetizer(maximumPayloadSize: size).packetize(frame: frame)
       for (position, payload) in payloads.enumerated() {
-        receiver.add(packet(number, payload, marker: position == payloads.count - 1))
+        receiver.add(nalUnitPacket(payload, number, marker: position == payloads.count - 1))
         while let (frame, isDecodable) = receiver.popFrame() {
           #expect(isDecodable)
           #expect(frame.dependency.isKeyframe == (number % 5 == 0))

@@ -5,6 +5,28 @@ import PeerEngine
 import RTP
 import TestSupport
 
+/// Writes the header of a slice.
+struct SliceHeaderWriter {
+  private var bits = [UInt8]()
+
+  mutating func write(_ value: Int, _ count: Int) {
+    for position in (0..<count).reversed() { bits.append(UInt8(value >> position & 1)) }
+  }
+
+  /// Writes an unsigned Exp-Golomb code.
+  mutating func code(_ value: Int) {
+    let length = Int.bitWidth - (value + 1).leadingZeroBitCount
+    write(value + 1, 2 * length - 1)
+  }
+
+  /// The header and then any data, together of at least `size` bytes.
+  mutating func bytes(size: Int, number: Int) -> [UInt8] {
+    while bits.count % 8 != 0 { bits.append(1) }
+    let header = stride(from: 0, to: bits.count, by: 8).map { bits[$0..<$0 + 8].reduce(0) { $0 << 1 | $1 } }
+    return header + (0..<max(0, size - header.count)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ number) | 0x80 }
+  }
+}
+
 /// NAL units of H.264 with any data: parameter sets of libx264 and slices with a header of their own.
 enum H264FrameMaker {
   /// Constrained baseline of 320x180; frame_num has 4 bits.
@@ -29,27 +51,15 @@ enum H264FrameMaker {
     _ number: Int, isIDR: Bool = false, referenceIDC: UInt8 = 2, firstMacroblock: Int = 0, picture: Int = 0,
     size: Int = 20
   ) -> ByteBuffer {
-    var bits = [UInt8]()
-    func write(_ value: Int, _ count: Int) {
-      for position in (0..<count).reversed() { bits.append(UInt8(value >> position & 1)) }
-    }
-    func code(_ value: Int) {
-      let length = Int.bitWidth - (value + 1).leadingZeroBitCount
-      write(value + 1, 2 * length - 1)
-    }
-    code(firstMacroblock)
-    code(isIDR ? 7 : 5)
-    code(picture)
-    write(number, 4)
-    while bits.count % 8 != 0 { bits.append(1) }
-    let header = stride(from: 0, to: bits.count, by: 8).map { start in
-      bits[start..<start + 8].reduce(0) { $0 << 1 | $1 }
-    }
-    let first = referenceIDC << 5 | (isIDR ? 5 : 1)
-    let fill = (0..<max(0, size - header.count)).map { UInt8(truncatingIfNeeded: $0 * 7 + number) | 0x80 }
-    return ByteBuffer(bytes: [first] + header + fill)
+    var header = SliceHeaderWriter()
+    header.code(firstMacroblock)
+    header.code(isIDR ? 7 : 5)
+    header.code(picture)
+    header.write(number, 4)
+    return ByteBuffer(bytes: [referenceIDC << 5 | (isIDR ? 5 : 1)] + header.bytes(size: size, number: number))
   }
 
+  /// Returns the payload of a frame.
   static func frame(_ units: [ByteBuffer]) -> ByteBuffer {
     var frame = ByteBuffer()
     for unit in units { H264NALUnits.append(unit, to: &frame) }

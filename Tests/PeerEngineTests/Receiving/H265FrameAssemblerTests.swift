@@ -9,34 +9,18 @@ import Testing
 @Suite("H.265 frame assembler")
 struct H265FrameAssemblerTests {
   private typealias Maker = H265FrameMaker
-  private let now = MonotonicInstant.now
-
-  /// Adds a packet; the frame's number is its timestamp.
-  private func add(_ payload: ByteBuffer, _ number: Int, marker: Bool = false, to assembler: inout H265FrameAssembler) {
-    assembler.add(
-      ReceivedPacket(
-        payload: payload, timestamp: UInt32(number), marker: marker, arrival: now + .milliseconds(number)))
-  }
-
-  /// Adds the packets of a frame as our sender splits it.
-  private func add(_ units: [ByteBuffer], _ number: Int, to assembler: inout H265FrameAssembler, size: Int = 1_200) {
-    let payloads = H265Packetizer(maximumPayloadSize: size).packetize(frame: Maker.frame(units))
-    for (position, payload) in payloads.enumerated() {
-      add(payload, number, marker: position == payloads.count - 1, to: &assembler)
-    }
-  }
 
   @Test("the NAL units up to the marker form one frame, fragments joined", arguments: [30, 1_200])
   func whole(size: Int) throws {
     var assembler = H265FrameAssembler()
-    add(Maker.keyframe(size: 300), 1, to: &assembler, size: size)
+    assembler.add(Maker.keyframe(size: 300), 1, size: size)
     let keyframe = try required(assembler.popFrame())
     #expect(keyframe.payload == Maker.frame(Maker.keyframe(size: 300)))
     #expect(keyframe.dependency.isKeyframe && keyframe.dependency.isComplete)
     #expect(keyframe.size?.description == "320x180")
     #expect(keyframe.timestamp == 1)
     #expect(keyframe.order == PictureOrder(count: 0, beginsSequence: true, reorderedFrames: 2))
-    add([Maker.slice(4, size: 100), Maker.slice(4, isFirst: false, size: 100)], 2, to: &assembler, size: size)
+    assembler.add([Maker.slice(4, size: 100), Maker.slice(4, isFirst: false, size: 100)], 2, size: size)
     let next = try required(assembler.popFrame())
     #expect(next.payload == Maker.frame([Maker.slice(4, size: 100), Maker.slice(4, isFirst: false, size: 100)]))
     #expect(!next.dependency.isKeyframe && next.dependency.isComplete && next.size == nil)
@@ -48,15 +32,15 @@ struct H265FrameAssemblerTests {
   func leftOut() throws {
     var assembler = H265FrameAssembler()
     for unit in [Maker.delimiter, Maker.video, Maker.sequence, Maker.picture, Maker.information] {
-      add(unit, 1, to: &assembler)
+      assembler.add(unit, 1)
     }
     for unit in ["4c01ffff80", "5201ff", "16018000", "4209010160"] {
-      add(H264FrameMaker.bytes(unit), 1, to: &assembler)
+      assembler.add(H264FrameMaker.bytes(unit), 1)
     }
-    add(Maker.slice(0, type: 19), 1, to: &assembler)
-    add(Maker.slice(0, type: 19, layerID: 1), 1, to: &assembler)
+    assembler.add(Maker.slice(0, type: 19), 1)
+    assembler.add(Maker.slice(0, type: 19, layerID: 1), 1)
     let end = H264FrameMaker.bytes("4801")
-    add(end, 1, marker: true, to: &assembler)
+    assembler.add(end, 1, marker: true)
     let frame = try required(assembler.popFrame())
     #expect(frame.payload == Maker.frame(Maker.sets + [Maker.information, Maker.slice(0, type: 19), end]))
     #expect(frame.dependency.isComplete && frame.dependency.endsSequence)
@@ -68,23 +52,23 @@ struct H265FrameAssemblerTests {
     let expected = Maker.frame(Maker.sets + [slice])
     var described = H265FrameAssembler(parameterSets: [Maker.picture, Maker.sequence, Maker.video])
     var earlier = H265FrameAssembler()
-    add(Maker.keyframe(), 1, to: &earlier)
+    earlier.add(Maker.keyframe(), 1)
     #expect(earlier.popFrame() != nil)
     for assembler in [described, earlier] {
       var assembler = assembler
-      add(slice, 2, marker: true, to: &assembler)
+      assembler.add(slice, 2, marker: true)
       let frame = try required(assembler.popFrame())
       #expect(frame.payload == expected && frame.dependency.isComplete && frame.dependency.isKeyframe)
       #expect(frame.size?.description == "320x180")
     }
     // A sequence parameter set alone gets the others around it.
-    add([Maker.otherSequence, slice], 3, to: &described)
+    described.add([Maker.otherSequence, slice], 3)
     let other = try required(described.popFrame())
     #expect(other.payload == Maker.frame([Maker.video, Maker.otherSequence, Maker.picture, slice]))
     #expect(other.size?.description == "642x362")
     // Another source has its own.
     earlier.restart()
-    add(slice, 4, marker: true, to: &earlier)
+    earlier.add(slice, 4, marker: true)
     #expect(try !required(earlier.popFrame()).dependency.isComplete)
   }
 
@@ -101,7 +85,7 @@ struct H265FrameAssemblerTests {
     ]
     for (index, units) in frames.enumerated() {
       var assembler = H265FrameAssembler()
-      add(units, 1, to: &assembler)
+      assembler.add(units, 1)
       let frame = try required(assembler.popFrame())
       #expect(!frame.dependency.isComplete && !frame.dependency.isKeyframe && frame.size == nil, "\(index)")
     }
@@ -113,7 +97,7 @@ struct H265FrameAssemblerTests {
     var assembler = H265FrameAssembler()
     let wide = H264FrameMaker.bytes("42010101600000030090000003000003003ca00041f0007f9f2cacacac980000")
     if let set = try? H265SequenceParameterSet(parsing: wide) { #expect(set.codedSize.width > 0) }
-    add([Maker.video, wide, Maker.picture, Maker.slice(0, type: 19)], 1, to: &assembler)
+    assembler.add([Maker.video, wide, Maker.picture, Maker.slice(0, type: 19)], 1)
     let frame = try required(assembler.popFrame())
     #expect(!frame.dependency.isComplete)
   }
@@ -121,19 +105,9 @@ struct H265FrameAssemblerTests {
   @Test("a frame is damaged if any of its packets is missing, wherever")
   func missing() throws {
     let units = [Maker.slice(4, size: 90), Maker.slice(4, isFirst: false, size: 90)]
-    let payloads = H265Packetizer(maximumPayloadSize: 40).packetize(frame: Maker.frame(units))
-    #expect(payloads.count == 6)
-    for gap in payloads.indices {
-      var assembler = H265FrameAssembler()
-      add(Maker.keyframe(), 1, to: &assembler)
-      #expect(assembler.popFrame() != nil)
-      for (position, payload) in payloads.enumerated() {
-        if position == gap { assembler.addLost(1) } else { add(payload, 2, marker: position == 5, to: &assembler) }
-      }
-      add([Maker.slice(8)], 3, to: &assembler)
-      #expect(try !required(assembler.popFrame()).dependency.isComplete, "\(gap)")
-      let next = try required(assembler.popFrame())
-      #expect(next.dependency.isComplete && next.timestamp == 3)
+    for gap in 0..<6 {
+      let (_, next) = try H265FrameAssembler.frames(
+        without: gap, keyframe: Maker.keyframe(), damaged: units, next: [Maker.slice(8)])
       #expect(next.dependency.packetsLostBefore == (gap == 5 ? 1 : 0), "\(gap)")
     }
   }
@@ -144,10 +118,10 @@ struct H265FrameAssemblerTests {
     for _ in 0..<33 { flood.writeBytes([0, 3, 0x44, 0x01, 0xC0]) }
     for payload in [H264FrameMaker.bytes("640100"), H264FrameMaker.bytes("6001000500"), flood] {
       var assembler = H265FrameAssembler()
-      add(Maker.keyframe(), 1, to: &assembler)
-      add(Maker.slice(4), 2, to: &assembler)
-      add(payload, 2, marker: true, to: &assembler)
-      add([Maker.slice(8)], 3, to: &assembler)
+      assembler.add(Maker.keyframe(), 1)
+      assembler.add(Maker.slice(4), 2)
+      assembler.add(payload, 2, marker: true)
+      assembler.add([Maker.slice(8)], 3)
       #expect(try required(assembler.popFrame()).dependency.isComplete)
       #expect(try !required(assembler.popFrame()).dependency.isComplete)
       #expect(try required(assembler.popFrame()).dependency.isComplete)

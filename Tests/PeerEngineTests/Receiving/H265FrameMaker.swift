@@ -30,37 +30,20 @@ enum H265FrameMaker {
     _ order: Int, type: UInt8 = 1, isFirst: Bool = true, temporalID: UInt8 = 0, layerID: UInt8 = 0, picture: Int = 0,
     size: Int = 20
   ) -> ByteBuffer {
-    var bits = [UInt8]()
-    func write(_ value: Int, _ count: Int) {
-      for position in (0..<count).reversed() { bits.append(UInt8(value >> position & 1)) }
-    }
-    func code(_ value: Int) {
-      let length = Int.bitWidth - (value + 1).leadingZeroBitCount
-      write(value + 1, 2 * length - 1)
-    }
-    write(isFirst ? 1 : 0, 1)
-    if (16...21).contains(type) { write(0, 1) }
-    code(picture)
+    var header = SliceHeaderWriter()
+    header.write(isFirst ? 1 : 0, 1)
+    if (16...21).contains(type) { header.write(0, 1) }
+    header.code(picture)
     if isFirst {
-      code(type >= 16 ? 2 : 1)
-      if type != 19, type != 20 { write(order & 0xFF, 8) }
+      header.code(type >= 16 ? 2 : 1)
+      if type != 19, type != 20 { header.write(order & 0xFF, 8) }
     }
-    while bits.count % 8 != 0 { bits.append(1) }
-    let header = stride(from: 0, to: bits.count, by: 8).map { start in
-      bits[start..<start + 8].reduce(0) { $0 << 1 | $1 }
-    }
-    let unit = UInt16(type) << 9 | UInt16(layerID) << 3 | UInt16(temporalID + 1)
-    let fill = (0..<max(0, size - header.count)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ order) | 0x80 }
-    var slice = ByteBuffer(integer: unit)
-    slice.writeBytes(header + fill)
+    var slice = ByteBuffer(integer: UInt16(type) << 9 | UInt16(layerID) << 3 | UInt16(temporalID + 1))
+    slice.writeBytes(header.bytes(size: size, number: order))
     return slice
   }
 
-  static func frame(_ units: [ByteBuffer]) -> ByteBuffer {
-    var frame = ByteBuffer()
-    for unit in units { NALUnits.append(unit, to: &frame) }
-    return frame
-  }
+  static func frame(_ units: [ByteBuffer]) -> ByteBuffer { H264FrameMaker.frame(units) }
 
   static func keyframe(_ order: Int = 0, type: UInt8 = 19, size: Int = 40) -> [ByteBuffer] {
     sets + [slice(order, type: type, size: size)]

@@ -202,6 +202,6 @@ struct VP8FrameAssemblerTests {
     assembler.finish()
     let frame = try required(assembler.popFrame())
     #expect(!frame.dependency.isComplete)
-    #expect(frame.payload.readableBytes <= VP8FrameAssembler.maximumFrameSize)
+    #expect(frame.payload.readableBytes <= FrameLimits.maximumSize)
   }
 }

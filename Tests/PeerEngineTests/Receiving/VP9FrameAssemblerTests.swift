@@ -245,6 +245,6 @@ struct VP9FrameAssemblerTests {
     assembler.finish()
     let frame = try required(assembler.popFrame())
     #expect(!frame.dependency.isComplete)
-    #expect(frame.payload.readableBytes <= VP9FrameAssembler.maximumFrameSize)
+    #expect(frame.payload.readableBytes <= FrameLimits.maximumSize)
   }
 }
