@@ -11,7 +11,7 @@ struct ManifestTimes {
     /// Where each track begins, and where it ends.
     let tracks: [String: Double]
     let ends: [String: Double]
-    /// The codecs of the video, one after the other.
+    /// The codec of the video at its start, and after each change of it or of its profile.
     let videoCodecs: [String]
 
     /// The output frames in which the tile appears and has vanished, at 30 frames a second.
