@@ -224,7 +224,7 @@ let package = Package(
       [
         "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CYUV", byteBuffer, logging,
       ]),
-    module("Console", ["Media", "Signalling", logging]),
+    module("Console", ["Media", "PeerEngine", "Signalling", logging]),
     module(
       "MetricsEndpoint",
       [
@@ -431,7 +431,7 @@ let package = Package(
     tests(
       of: "LiveSource",
       ["Bitstream", "Media", "MediaMessages", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
-    tests(of: "Console", ["Media", logging]),
+    tests(of: "Console", ["Media", "PeerEngine", logging]),
     tests(
       of: "MetricsEndpoint",
       [
