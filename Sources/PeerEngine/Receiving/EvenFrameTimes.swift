@@ -39,19 +39,18 @@ struct EvenFrameTimes: Sendable {
     last = ticks
   }
 
-  /// Returns the presentation times of a group's frames; nil if frames are not evenly spaced, so that they are not known.
+  /// Returns the presentation times of a group's frames; nil if none of it is missing, so that they are its timestamps in another order,
+  /// and if frames are not evenly spaced, so that they are not known.
   ///
   /// - Parameters:
   ///   - group: its frames in decoding order, with their timestamps.
   ///   - previous: the frame that is shown last before the group, with its presentation time.
   ///   - next: the timestamp of the next frame, which is after all times of the group; nil if none has come.
   ///   - step: the difference between the counts of two frames that are shown one after the other.
-  /// - Returns: Also whether nothing of the group is missing.
-  func times(
-    of group: [Frame], after previous: Frame, before next: Int64?, step: Int64
-  ) -> (times: [Int64], isWhole: Bool)? {
+  func times(of group: [Frame], after previous: Frame, before next: Int64?, step: Int64) -> [Int64]? {
     guard let interval, interval > 0, step > 0, let latest = group.map(\.count).max(),
-      let length = Self.steps(from: previous.count, to: latest, step: step), length <= Self.maximumFrames
+      let length = Self.steps(from: previous.count, to: latest, step: step), length <= Self.maximumFrames,
+      Int64(group.count) < length
     else { return nil }
     // The timestamps by their place after the previous frame: which of them came, and to the tick when they are.
     var known: [Int64: Int64] = [:]
@@ -74,7 +73,7 @@ struct EvenFrameTimes: Sendable {
     guard let last = times.max(), let newest = group.map(\.ticks).max(), next.map({ last < $0 }) ?? (last <= newest),
       Set(times).count == times.count
     else { return nil }
-    return (times, Int64(group.count) == length && last == newest)
+    return times
   }
 
   /// Returns how many steps a count is above another one; nil if it is not a whole number of them above zero.

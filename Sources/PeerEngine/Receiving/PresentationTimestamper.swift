@@ -75,7 +75,7 @@ package struct PresentationTimestamper: Sendable {
   private var unknownBackwards = 0
   /// The presentation times where frames of a group are missing.
   private var even = EvenFrameTimes()
-  /// Whether frames of the sequence are missing since the last whole group.
+  /// Whether frames of the sequence are missing.
   private var hasLoss = false
 
   package init() {}
@@ -234,18 +234,14 @@ extension PresentationTimestamper {
     }
   }
 
-  /// Returns the presentation times of the first waiting frames if frames of the sequence are missing since the last whole group; nil if
-  /// none are, or if the times cannot be known.
-  private mutating func timesWithLosses(_ count: Int, next: Int64?) -> [Int64]? {
+  /// Returns the presentation times of the first waiting frames if frames of the sequence are missing; nil if none are, or if the times
+  /// cannot be known.
+  private func timesWithLosses(_ count: Int, next: Int64?) -> [Int64]? {
     guard hasLoss, timestamps == .decoding, let step, let complete, let newest else { return nil }
-    let group = waiting.prefix(count).map { EvenFrameTimes.Frame(count: $0.count, ticks: $0.frame.time.ticks) }
     let next = count < waiting.count ? waiting[waiting.startIndex + count].frame.time.ticks : next
-    guard
-      let found = even.times(
-        of: group, after: .init(count: complete, ticks: newest.ticks), before: next, step: step)
-    else { return nil }
-    if found.isWhole { hasLoss = false }
-    return found.times
+    return even.times(
+      of: waiting.prefix(count).map { .init(count: $0.count, ticks: $0.frame.time.ticks) },
+      after: .init(count: complete, ticks: newest.ticks), before: next, step: step)
   }
 
   private mutating func learnStep(_ counts: [Int64]) {
