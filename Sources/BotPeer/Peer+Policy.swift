@@ -14,6 +14,7 @@ extension Peer.Configuration {
     policy.tracks.codecs = CodecPreferences(audio: audioCodecs, video: videoCodecs)
     policy.tracks.codecs.sent = sendingCodecs
     policy.tracks.codecs.answersWithEachCodec = answersWithEachCodec
+    policy.tracks.codecs.sendsEachProfile = isForwarding
     policy.tracks.codecs.acceptsRedundantAudio = acceptsRedundantAudio
     policy.ice.allowsLocalCandidates = allowsLocalCandidates
     policy.ice.resolvesNames = resolvesLocalNames && iceTransportPolicy == .all

@@ -116,6 +116,18 @@ package struct VideoHeader: Sendable, Hashable {
   /// Whether the frame follows a keyframe in decoding but refers to frames before it, so that it cannot be decoded if decoding begins
   /// with the keyframe: a picture of H.265 that is called RASL.
   package let isSkippedLeading: Bool
+  /// Which frames may follow a keyframe in decoding and be shown before it.
+  package let leading: LeadingFrames
+
+  /// Frames that follow a keyframe in decoding and are shown before it.
+  package enum LeadingFrames: Sendable, Hashable {
+    case none
+    /// Those that can be decoded with it: of H.265 those called RADL.
+    case decodable
+    /// Also those that refer to frames before it: the keyframe is a picture of H.265 that is called CRA.
+    case any
+  }
+
   /// The number of its layer frames that the receiver marked as not shown, at most 255.
   package let hiddenLayers: UInt8
   /// Width and height, 0 if the frame does not tell them.
@@ -127,9 +139,11 @@ package struct VideoHeader: Sendable, Hashable {
 
   /// - Parameter size: in pixels; nil if the frame does not tell it.
   package init(
-    isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, isSkippedLeading: Bool = false, hiddenLayers: Int = 0
+    isKeyframe: Bool, size: VideoSize?, isShown: Bool = true, isSkippedLeading: Bool = false,
+    leading: LeadingFrames = .none, hiddenLayers: Int = 0
   ) {
     self.isSkippedLeading = isSkippedLeading
+    self.leading = leading
     self.hiddenLayers = UInt8(clamping: hiddenLayers)
     self.isKeyframe = isKeyframe
     self.isShown = isShown

@@ -2,7 +2,8 @@
 
 It listens on 127.0.0.1, prints {"port": N} and then one line of JSON for each event:
 {"request": "POST /whip/a", "status": 201}, {"state": "connected"}, {"received": {"video": 3, "audio": 10}}.
-It ends when its standard input does.
+It ends when its standard input does. With --orientations 1,0 players see a turned camera, whose frames state their orientation; each lasts
+60 frames, and the last one stays.
 
 The last word of an endpoint's path selects what the server does:
   plain      201 with a relative Location, an ETag and a Link
@@ -14,6 +15,7 @@ The last word of an endpoint's path selects what the server does:
   gone       like plain, but the session does not exist for the first PATCH
 """
 
+import argparse
 import asyncio
 import json
 import secrets
@@ -26,6 +28,15 @@ from aiortc.sdp import candidate_from_sdp
 
 LINK = '<stun:127.0.0.1:9>; rel="ice-server", <turn:127.0.0.1:9?transport=udp>; rel="ice-server"; ' \
     'username="user, \\"u\\""; credential="c"; credential-type="password"'
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--orientations")
+arguments = parser.parse_args()
+if arguments.orientations:
+    import turned_camera
+
+    turned_camera.install([int(value) for value in arguments.orientations.split(",")], 60)
 
 
 def write(line):
@@ -57,7 +68,7 @@ class Session:
 
     def add_media(self):
         self.pc.addTrack(AudioStreamTrack())
-        self.pc.addTrack(VideoStreamTrack())
+        self.pc.addTrack(turned_camera.Camera() if arguments.orientations else VideoStreamTrack())
 
 
 sessions = {}

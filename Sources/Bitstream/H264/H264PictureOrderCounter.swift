@@ -1,7 +1,7 @@
 /// Determines the picture order counts of a stream's pictures, which are passed to it in decoding order (ITU-T H.264, 8.2.1).
 ///
-/// A missing picture does no harm as long as fewer are missing than half of what the coded bits can count. A picture that resets the
-/// count without being an IDR picture (memory_management_control_operation 5) is not recognized.
+/// A missing picture does no harm as long as fewer are missing than half of what the coded bits can count, unless it is one that resets the
+/// count without being an IDR picture (memory_management_control_operation 5).
 package struct H264PictureOrderCounter: Sendable {
   /// The count of the last picture that others may refer to, without its lowest bits, and these bits.
   private var reference: (rest: Int64, leastSignificantBits: Int64) = (0, 0)
@@ -19,7 +19,7 @@ package struct H264PictureOrderCounter: Sendable {
   package mutating func add(_ slice: H264SliceHeader, _ parameters: H264SequenceParameterSet) -> PictureOrder? {
     guard let order = slice.order, let frameNumber = slice.frameNumber.map(Int64.init) else { return nil }
     if slice.isIDR { (reference, frameNumberOffset, lastFrameNumber) = ((0, 0), 0, 0) }
-    let count: Int64
+    var count: Int64
     switch parameters.pictureOrderCount {
     case .leastSignificantBits(let bits): count = followBits(order, of: slice, period: 1 << Int64(min(bits, 16)))
     case .cycle(let cycle):
@@ -28,7 +28,13 @@ package struct H264PictureOrderCounter: Sendable {
       let isOther = slice.referenceIDC == 0
       count = 2 &* absolute(frameNumber, parameters) &- (isOther ? 1 : 0) &+ (slice.field == .bottom ? 1 : 0)
     }
-    return PictureOrder(count: count, beginsSequence: slice.isIDR, reorderedFrames: parameters.reorderedFrames)
+    if slice.resetsOrder {
+      // 8.2.1: after it, the earlier one of its fields is at 0, and frame_num counts from 0.
+      reference = (0, slice.field == nil ? max(0, 0 - Int64(order.bottomDifference)) : 0)
+      (frameNumberOffset, lastFrameNumber, count) = (0, 0, 0)
+    }
+    return PictureOrder(
+      count: count, beginsSequence: slice.isIDR || slice.resetsOrder, reorderedFrames: parameters.reorderedFrames)
   }
 
   /// 8.2.1.1.

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The beginning of a slice header, up to the picture order count (ITU-T H.264, 7.3.3).
+/// A slice header up to the picture order count, and what resets that (ITU-T H.264, 7.3.3).
 package struct H264SliceHeader: Sendable, Hashable {
   /// first_mb_in_slice: 0 in the first slice of a picture, unless slices come in any order.
   package let firstMacroblock: UInt32
@@ -19,6 +19,10 @@ package struct H264SliceHeader: Sendable, Hashable {
   package let field: Field?
   /// What it says of the picture order count; nil where one of the parameter sets was not given, or if it ends before.
   package let order: Order?
+  /// Whether the picture order count begins again with the picture although it is no keyframe
+  /// (memory_management_control_operation 5). Not known, and false, of streams whose sequence parameter set excludes reordering, and where
+  /// the picture parameter set does not tell the form of the header.
+  package let resetsOrder: Bool
 
   /// One of the two fields of an interlaced frame.
   package enum Field: Sendable, Hashable {
@@ -59,21 +63,24 @@ package struct H264SliceHeader: Sendable, Hashable {
     sliceType = UInt8(try reader.code("slice_type", upTo: 9))
     pictureParameterSetID = UInt8(try reader.code("pic_parameter_set_id", upTo: 255))
     guard let parameters else {
-      (frameNumber, field, order) = (nil, nil, nil)
+      (frameNumber, field, order, resetsOrder) = (nil, nil, nil, false)
       return
     }
     // colour_plane_id
     if parameters.hasSeparateColourPlanes { try reader.skip(2) }
     frameNumber = UInt16(truncatingIfNeeded: try reader.read(Int(parameters.log2MaximumFrameNumber)))
     // A frame is not damaged for what only its place in the order needs.
-    var place: (field: Field?, order: Order?) = (nil, nil)
+    var place: (field: Field?, order: Order?, resets: Bool) = (nil, nil, false)
     do {
       place.field = try Self.field(&reader, parameters)
       if let picture {
         place.order = try Self.order(&reader, parameters, picture, isIDR: isIDR, field: place.field)
+        if referenceIDC > 0, !isIDR, parameters.reorderedFrames != 0, let references = picture.references {
+          place.resets = try Self.resetsOrder(&reader, references, parameters, sliceType: sliceType % 5)
+        }
       }
     } catch {}
-    (field, order) = place
+    (field, order, resetsOrder) = place
   }
 
   private static func field(
@@ -103,5 +110,81 @@ package struct H264SliceHeader: Sendable, Hashable {
     case .decodingOrder: break
     }
     return order
+  }
+}
+
+/// What follows the picture order count.
+extension H264SliceHeader {
+  /// The maximum number of commands in a list of a slice header: one for each field of 16 frames, and its end, twice.
+  private static let maximumCommands = 66
+
+  /// Reads the rest of the header up to the marking of references, and returns whether that has the operation 5.
+  ///
+  /// - Parameter sliceType: modulo 5: 0: P, 1: B, 2: I, 3: SP, 4: SI.
+  private static func resetsOrder(
+    _ reader: inout NALUnitBitReader, _ references: H264PictureParameterSet.References,
+    _ parameters: H264SequenceParameterSet, sliceType: UInt8
+  ) throws(ParseError) -> Bool {
+    let isBidirectional = sliceType == 1
+    let isPredicted = sliceType == 0 || sliceType == 3
+    // redundant_pic_cnt, direct_spatial_mv_pred_flag
+    if references.countsRedundantPictures { _ = try reader.code() }
+    if isBidirectional { try reader.skip(1) }
+    var counts = [references.lastIndex, references.lastBackwardIndex].map { Int($0) + 1 }
+    if isPredicted || isBidirectional {
+      // num_ref_idx_active_override_flag
+      if try reader.flag() {
+        counts[0] = 1 + (try reader.code("num_ref_idx_l0_active_minus1", upTo: 31))
+        if isBidirectional { counts[1] = 1 + (try reader.code("num_ref_idx_l1_active_minus1", upTo: 31)) }
+      }
+      for _ in 0..<(isBidirectional ? 2 : 1) { try skipListModification(&reader) }
+    }
+    if isPredicted && references.isWeighted || isBidirectional && references.bidirectionalWeights == 1 {
+      // ChromaArrayType
+      let hasChroma = parameters.chromaFormat > 0 && !parameters.hasSeparateColourPlanes
+      try skipWeights(&reader, counts: isBidirectional ? counts : [counts[0]], hasChroma: hasChroma)
+    }
+    return try hasReset(&reader)
+  }
+
+  /// 7.3.3.1.
+  private static func skipListModification(_ reader: inout NALUnitBitReader) throws(ParseError) {
+    guard try reader.flag() else { return }
+    for _ in 0..<maximumCommands {
+      if try reader.code("modification_of_pic_nums_idc", upTo: 5) == 3 { return }
+      _ = try reader.code()
+    }
+    throw .wrongValue("The modifications of a reference list", expected: "an end", found: maximumCommands)
+  }
+
+  /// 7.3.3.2.
+  private static func skipWeights(
+    _ reader: inout NALUnitBitReader, counts: [Int], hasChroma: Bool
+  ) throws(ParseError) {
+    // luma_log2_weight_denom, chroma_log2_weight_denom
+    for _ in 0..<(hasChroma ? 2 : 1) { _ = try reader.code() }
+    for _ in 0..<counts.reduce(0, +) {
+      if try reader.flag() {
+        for _ in 0..<2 { _ = try reader.signedCode() }
+      }
+      if hasChroma, try reader.flag() {
+        for _ in 0..<4 { _ = try reader.signedCode() }
+      }
+    }
+  }
+
+  /// 7.3.3.3, of a picture that is not IDR.
+  private static func hasReset(_ reader: inout NALUnitBitReader) throws(ParseError) -> Bool {
+    // adaptive_ref_pic_marking_mode_flag
+    guard try reader.flag() else { return false }
+    for _ in 0..<maximumCommands {
+      switch try reader.code("memory_management_control_operation", upTo: 6) {
+      case 0: return false
+      case 5: return true
+      case 3: for _ in 0..<2 { _ = try reader.code() }
+      default: _ = try reader.code()
+      }
+    }
+    throw .wrongValue("The memory management control operations", expected: "an end", found: maximumCommands)
   }
 }

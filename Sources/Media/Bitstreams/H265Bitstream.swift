@@ -1,4 +1,4 @@
-import Bitstream
+package import Bitstream
 package import NIOCore
 
 /// Frames of H.265 (ITU-T H.265), in the form of `NALUnits`.
@@ -7,7 +7,17 @@ package enum H265Bitstream: VideoBitstream {
     guard let header = try? H265FrameHeader(parsing: frame) else { return nil }
     return VideoHeader(
       isKeyframe: header.isKeyframe, size: header.size.map { VideoSize(width: $0.width, height: $0.height) },
-      isShown: header.picture?.isShown ?? true, isSkippedLeading: header.isSkippedLeading)
+      isShown: header.picture?.isShown ?? true, isSkippedLeading: header.isSkippedLeading,
+      leading: leading(after: header.type))
+  }
+
+  /// Returns which frames may follow a keyframe and be shown before it.
+  package static func leading(after type: H265NALUnit.Kind) -> VideoHeader.LeadingFrames {
+    switch type {
+    case .cleanRandomAccess: .any
+    case .idr: .decodable
+    default: H265NALUnit.Kind.brokenLink.contains(type.rawValue) ? .decodable : .none
+    }
   }
 
   package static func obstacle(toSending keyframe: ByteBuffer) -> String? {

@@ -5,7 +5,7 @@ internal import Media
 /// An answer has one, because a sender may change between several at any packet, and a recording would change with it.
 struct FormatChoice: Sendable, Hashable {
   var format: MediaFormat
-  /// A format of each other codec, where we send frames of any.
+  /// A format of each other codec, and of each other profile, where we send frames of any.
   var alternatives: [MediaFormat] = []
   /// The format of RED that repeats it, if we accept one.
   var redundancy: RedundancyFormat?
@@ -21,7 +21,7 @@ struct FormatChoice: Sendable, Hashable {
   ///     chosen again.
   init(of remote: RemoteMedia, preferences: CodecPreferences, sends: Bool, receives: Bool, kept: [MediaFormat] = []) {
     let sent = sends ? preferences.sent[remote.kind] : nil
-    let sendable = sent.map { sent in remote.formats.filter { $0.codec == sent && $0.isSendable } }
+    let sendable = sent.map { sent in remote.formats.filter { $0.codec == sent && preferences.canSend($0) } }
     isSendable = sendable?.isEmpty != true
     var formats = isSendable ? sendable ?? remote.formats : remote.formats
     if let order = preferences.chosen(remote.kind) {
@@ -31,9 +31,11 @@ struct FormatChoice: Sendable, Hashable {
       Self.kept(kept, in: formats)
       ?? Self.first(of: formats, sends: sends || preferences.answersWithEachCodec) ?? remote.formats[0]
     let chosen = format
-    if preferences.answersWithEachCodec, sends, !receives {
-      for format in formats where format.isSendable && format.codec != chosen.codec {
-        if !alternatives.contains(where: { $0.codec == format.codec }) { alternatives.append(format) }
+    if sends, !receives {
+      for format in formats where preferences.canSend(format) {
+        guard preferences.answersWithEachCodec || format.codec == chosen.codec else { continue }
+        let isKnown = ([chosen] + alternatives).contains { $0.codec == format.codec && $0.profile == format.profile }
+        if !isKnown { alternatives.append(format) }
       }
     }
     guard receives, preferences.acceptsRedundantAudio else { return }
@@ -52,6 +54,6 @@ struct FormatChoice: Sendable, Hashable {
   /// Returns the first format, or another one of its codec that allows more: packetization mode 1 of H.264 is better than mode 0, and
   /// where we send or forward, so is the profile that we send.
   private static func first(of formats: [MediaFormat], sends: Bool) -> MediaFormat? {
-    formats.first { $0.codec == formats[0].codec && (sends ? $0.isSendable : $0.allowsLargeFrames) } ?? formats.first
+    formats.first { $0.codec == formats[0].codec && (sends ? $0.isUsual : $0.allowsLargeFrames) } ?? formats.first
   }
 }

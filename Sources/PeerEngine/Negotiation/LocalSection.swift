@@ -148,8 +148,10 @@ extension LocalMedia {
 
   /// Returns what remains of this offer after the remote side's answer.
   ///
-  /// - Parameter sent: the codec of the frames that we send; nil for any.
-  func agreed(with remote: RemoteMedia, sending sent: Codec?) -> LocalMedia {
+  /// - Parameters:
+  ///   - sent: the codec of the frames that we send; nil for any.
+  ///   - preferences: which of its formats we can send.
+  func agreed(with remote: RemoteMedia, sending sent: Codec?, _ preferences: CodecPreferences) -> LocalMedia {
     var agreed = self
     agreed.formats = remote.formats.compactMap { theirs in
       // The profile of an answer may be another than we offered; what the stream is, its parameter sets say.
@@ -186,7 +188,7 @@ extension LocalMedia {
     if agreed.extensions.transportSequenceNumber == nil {
       for position in agreed.formats.indices { agreed.formats[position].feedback.transportWide = false }
     }
-    let canSend = sent.map { sent in agreed.formats.contains { $0.codec == sent && $0.isSendable } } ?? true
+    let canSend = sent.map { sent in agreed.formats.contains { $0.codec == sent && preferences.canSend($0) } } ?? true
     agreed.direction = MediaDirection(
       sends: direction.sends && canSend && remote.direction.receives,
       receives: direction.receives && remote.direction.sends)

@@ -43,8 +43,8 @@ package struct MediaFormat: Sendable, Hashable {
     return parameters.isSame(as: theirs)
   }
 
-  /// Whether we can send frames of the codec in this format: they have its usual profile.
-  var isSendable: Bool { allowsLargeFrames && profile == codec.properties.profile?.values.first }
+  /// Whether we can send frames of the codec's usual profile in this format.
+  var isUsual: Bool { allowsLargeFrames && profile == codec.properties.profile?.values.first }
 
   /// Whether a frame may be larger than a packet, which the packetization mode 0 of H.264 does not allow.
   var allowsLargeFrames: Bool { parameters?.isSendable ?? true }
@@ -77,6 +77,9 @@ package struct CodecPreferences: Sendable, Hashable {
   /// Whether an answer has a format of each codec in a section in which we only send: for frames that are forwarded, whose codec is not
   /// known yet, or may change.
   package var answersWithEachCodec = false
+  /// Whether frames of each profile that we receive can be sent: those that are forwarded have the profile of their sender. Else we send
+  /// only the usual one.
+  package var sendsEachProfile = false
   /// Whether audio is accepted and offered with copies of earlier frames (RED, RFC 2198).
   package var acceptsRedundantAudio = false
 
@@ -87,6 +90,9 @@ package struct CodecPreferences: Sendable, Hashable {
 
   /// The codecs of a kind that may be negotiated, in the order of our offers.
   package subscript(kind: MediaKind) -> [Codec] { chosen(kind) ?? Codec.all(of: kind) }
+
+  /// Returns whether we can send frames of our source in a format of its codec.
+  func canSend(_ format: MediaFormat) -> Bool { sendsEachProfile ? format.allowsLargeFrames : format.isUsual }
 
   /// The codecs of a kind that somebody chose; nil if nobody did.
   func chosen(_ kind: MediaKind) -> [Codec]? {

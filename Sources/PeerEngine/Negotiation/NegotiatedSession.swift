@@ -129,6 +129,11 @@ package struct NegotiatedMedia: Sendable, Hashable {
     codec == format.codec ? format : alternatives.first { $0.codec == codec }
   }
 
+  /// Returns the format of a codec and a profile; nil for a codec without profiles.
+  package func format(of codec: Codec, profile: String?) -> MediaFormat? {
+    ([format] + alternatives).first { $0.codec == codec && $0.profile == profile }
+  }
+
   package init(
     index: Int, mid: String? = nil, codec: Codec, sends: Bool, receives: Bool, payloadType: UInt8,
     retransmissionPayloadType: UInt8? = nil, feedback: Feedback = Feedback(), extensions: Extensions = Extensions(),

@@ -89,7 +89,7 @@ extension Negotiator {
   /// Returns whether we can send our source's frames in a section.
   private func canSend(in media: LocalMedia) -> Bool {
     guard let sent = local.codecs.sent[media.kind] else { return true }
-    return media.formats.contains { $0.codec == sent && $0.isSendable }
+    return media.formats.contains { $0.codec == sent && local.codecs.canSend($0) }
   }
 
   /// The payload types that sections use.
@@ -114,7 +114,7 @@ extension Negotiator {
     let codecs = local.codecs[kind]
     var formats = codecs.flatMap(\.offeredFormats)
     if isSent, let sent = local.codecs.sent[kind], codecs.contains(sent) {
-      formats = formats.filter { $0.codec == sent && $0.isSendable }
+      formats = formats.filter { $0.codec == sent && local.codecs.canSend($0) }
     }
     return formats.map { usual in
       if var same = known.first(where: { $0.isSame(as: usual) }) {
@@ -228,7 +228,8 @@ extension Negotiator {
         data = .init(ours, theirs, index: position, mid: agreed[position].mid)
       }
       guard let ours = offer.sections[position].media, let theirs = answered.media(at: position) else { continue }
-      let both = ours.agreed(with: theirs, sending: ours.direction.sends ? local.codecs.sent[theirs.kind] : nil)
+      let both = ours.agreed(
+        with: theirs, sending: ours.direction.sends ? local.codecs.sent[theirs.kind] : nil, local.codecs)
       agreed[position].content = .media(both)
       if ours.direction.sends, theirs.direction.receives, !canSend(in: both) {
         unsent.insert(theirs.kind)

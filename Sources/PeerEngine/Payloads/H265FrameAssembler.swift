@@ -74,7 +74,7 @@ package enum H265FrameFormat: NALUnitFrameFormat {
     return NALUnitFrameHeader(
       header: VideoHeader(
         isKeyframe: first.type.isKeyframe, size: first.type.isKeyframe ? size : nil, isShown: picture.isShown,
-        isSkippedLeading: first.type.isSkippedLeading),
+        isSkippedLeading: first.type.isSkippedLeading, leading: H265Bitstream.leading(after: first.type)),
       pictureParameterSets: [first.pictureParameterSetID], codedSize: parameters.codedSize,
       order: orders.add(first, parameters, endsSequence: dependency.endsSequence))
   }

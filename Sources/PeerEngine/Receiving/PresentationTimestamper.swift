@@ -73,6 +73,10 @@ package struct PresentationTimestamper: Sendable {
   private var sequenceStart: Int64?
   /// The number of frames in a row whose time goes back and whose picture order is not known.
   private var unknownBackwards = 0
+  /// The presentation times where frames of a group are missing.
+  private var even = EvenFrameTimes()
+  /// Whether frames of the sequence are missing since the last whole group.
+  private var hasLoss = false
 
   package init() {}
 
@@ -100,7 +104,8 @@ package struct PresentationTimestamper: Sendable {
       return emitUnordered(frame, mayGoBack: order == nil && frame.codec.canReorderFrames)
     }
     if order.beginsSequence || isOtherSequence(order) {
-      release(waiting.count)
+      if frame.gap != nil { hasLoss = true }
+      release(waiting.count, next: frame.time.ticks)
       endSequence()
     }
     if let highest, order.count < highest.count {
@@ -111,6 +116,8 @@ package struct PresentationTimestamper: Sendable {
       highest = Shown(count: order.count, ticks: frame.time.ticks)
     }
     if timestamps == .presentation { return emit(frame, order.count) }
+    if frame.gap != nil { hasLoss = true }
+    even.add(frame.time.ticks, followsLoss: frame.gap != nil)
     if let complete, order.count < complete {
       // Frames stay in decoding order.
       release(waiting.count)
@@ -139,6 +146,7 @@ package struct PresentationTimestamper: Sendable {
     release(waiting.count)
     endSequence()
     (timestamps, step, calm, newest, sequenceStart, unknownBackwards) = (.unknown, nil, 0, nil, nil, 0)
+    even = EvenFrameTimes()
   }
 
   /// Whether a frame without a known beginning of a sequence belongs to another one: no decoder could hold as many frames as are
@@ -152,7 +160,7 @@ package struct PresentationTimestamper: Sendable {
 
   private mutating func endSequence() {
     shown.removeAll(keepingCapacity: true)
-    (highest, complete) = (nil, nil)
+    (highest, complete, hasLoss) = (nil, nil, false)
     sequenceStart = newest?.ticks
   }
 
@@ -204,22 +212,40 @@ extension PresentationTimestamper {
     return true
   }
 
-  /// Emits the first waiting frames: their timestamps, in order, are given to them by picture order.
-  private mutating func release(_ count: Int) {
+  /// Emits the first waiting frames: their timestamps, in order, are given to them by picture order. Where frames of the group are
+  /// missing, the picture orders say which timestamps are missing.
+  ///
+  /// - Parameter next: the timestamp of the frame behind those that wait; nil if none has come.
+  private mutating func release(_ count: Int, next: Int64? = nil) {
     if count <= 0 { return }
     let group = waiting.prefix(count)
+    let exact = timesWithLosses(count, next: next)
     learnStep(group.map(\.count))
     let times = group.map(\.frame.time.ticks).sorted()
     // The ranks of the frames by picture order.
     let byOrder = group.enumerated().sorted { ($0.element.count, $0.offset) < ($1.element.count, $1.offset) }
     var ranks = Array(repeating: 0, count: count)
     for (rank, item) in byOrder.enumerated() { ranks[item.offset] = rank }
-    for rank in ranks {
+    for (index, rank) in ranks.enumerated() {
       var first = waiting.removeFirst()
-      first.frame.time.ticks = times[rank]
+      first.frame.time.ticks = exact?[index] ?? times[rank]
       complete = max(complete ?? first.count, first.count)
       emit(first.frame, first.count)
     }
+  }
+
+  /// Returns the presentation times of the first waiting frames if frames of the sequence are missing since the last whole group; nil if
+  /// none are, or if the times cannot be known.
+  private mutating func timesWithLosses(_ count: Int, next: Int64?) -> [Int64]? {
+    guard hasLoss, timestamps == .decoding, let step, let complete, let newest else { return nil }
+    let group = waiting.prefix(count).map { EvenFrameTimes.Frame(count: $0.count, ticks: $0.frame.time.ticks) }
+    let next = count < waiting.count ? waiting[waiting.startIndex + count].frame.time.ticks : next
+    guard
+      let found = even.times(
+        of: group, after: .init(count: complete, ticks: newest.ticks), before: next, step: step)
+    else { return nil }
+    if found.isWhole { hasLoss = false }
+    return found.times
   }
 
   private mutating func learnStep(_ counts: [Int64]) {

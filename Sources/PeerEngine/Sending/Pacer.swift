@@ -94,6 +94,9 @@ package struct Pacer: Sendable {
   /// How long until the path has carried everything that is queued; without a known limit, until it has left.
   package var backlog: Duration { linkCapacity == nil ? delay : time(for: queuedBytes) }
 
+  /// Whether the path is known not to carry everything.
+  package var hasKnownLimit: Bool { linkCapacity != nil }
+
   /// Returns how long the path needs for a number of bytes, or zero without a known limit.
   package func time(for bytes: Int) -> Duration {
     linkCapacity.map { .nanoseconds(Int64(Double(bytes) * 8 / $0 * 1e9)) } ?? .zero

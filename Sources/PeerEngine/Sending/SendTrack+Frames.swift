@@ -7,24 +7,31 @@ extension SendTrack {
   /// Remembers a frame that cannot be sent yet, so that a viewer can start with its group of pictures.
   package mutating func skip(_ frame: EncodedFrame) {
     statistics.framesSkipped += 1
-    useFormat(of: frame.codec)
-    if media.kind == .video, configuration.keepsGroup { group.add(frame) }
+    useFormat(of: frame)
+    if media.kind == .video, !lacksProfile { remember(frame) }
   }
 
   /// Sets the frames since the last keyframe that were already sent to others.
   package mutating func prime(_ group: GroupOfPicturesCache) {
     guard media.kind == .video, configuration.keepsGroup, self.group.isEmpty,
-      let codec = group.frames.last?.codec, canSend(codec)
+      let first = group.frames.first, canSend(first.codec)
     else { return }
-    useFormat(of: codec)
-    self.group = group
+    useFormat(of: first)
+    if lacksProfile { return }
+    (self.group, sentOfGroup) = (group, 0)
+  }
+
+  private mutating func remember(_ frame: EncodedFrame) {
+    guard configuration.keepsGroup else { return }
+    if frame.isKeyframe { sentOfGroup = 0 }
+    group.add(frame)
   }
 
   /// Starts a viewer with all frames since the last keyframe, so that video appears at once.
   ///
   /// They are the first frames of the stream, so they keep their own times, which lie in the past, and a recording of them
   /// does not run faster at the beginning. A group longer than ``maximumUnhurriedGroup`` would begin implausibly far in the
-  /// past.
+  /// past, so its times are compressed: into that, and so that frames are closer than those of any camera.
   package mutating func start(clock: inout SendClock, pacer: inout Pacer, now: MonotonicInstant) {
     guard needsKeyframe else { return }
     guard configuration.keyframeResponse == .requestFromSource else {
@@ -43,12 +50,19 @@ extension SendTrack {
     let isFirst = lastTicks == nil
     lastTicks = max(lastTicks ?? .min, end - frameInterval)
     lastFrameTicks = end
-    let ages = group.frames.map { last.time.ticks &- $0.time.ticks }
+    var ages = group.frames.map { last.time.ticks &- $0.time.ticks }
+    let maximum = Int64(format.codec.clockRate) * Self.maximumUnhurriedGroup.components.seconds
+    if let longest = ages.first, longest > maximum {
+      let maximum = min(maximum, Int64(ages.count) * Int64(format.codec.clockRate) * 9 / 1_000)
+      // The times of a group span at most 10 s.
+      for index in ages.indices {
+        ages[index] = ages[index].multipliedReportingOverflow(by: maximum).partialValue / longest
+      }
+    }
     let ordered = zip(group.frames, ages).filter { !$0.0.isReordered }.map(\.1)
-    guard isFirst, let longest = ages.first, zip(ordered, ordered.dropFirst()).allSatisfy(>),
-      longest <= Int64(format.codec.clockRate) * Self.maximumUnhurriedGroup.components.seconds
-    else { return replay(pacer: &pacer, now: now) }
-    for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end - age, pacer: &pacer, now: now) }
+    guard isFirst, zip(ordered, ordered.dropFirst()).allSatisfy(>) else { return replay(pacer: &pacer, now: now) }
+    for (frame, age) in zip(group.frames, ages) { emit(frame, ticks: end &- age, pacer: &pacer, now: now) }
+    sentOfGroup = group.frames.count
     statistics.groupsReplayed += 1
   }
 
@@ -94,24 +108,27 @@ extension SendTrack {
     _ frame: EncodedFrame, times: SendClock.Times = .shared, clock: inout SendClock, pacer: inout Pacer,
     now: MonotonicInstant
   ) {
-    useFormat(of: frame.codec)
+    useFormat(of: frame)
+    if lacksProfile {
+      (needsKeyframe, sentOfGroup) = (true, 0)
+      group.clear()
+      statistics.framesSkipped += 1
+      return
+    }
     if media.kind == .video, shouldSkip(frame, pacer: &pacer, now: now) {
       statistics.framesSkipped += 1
-      if resumes(pacer: pacer) {
-        _ = position(frame, times: times, clock: &clock, now: now)
-        lastTicks = max(lastTicks ?? 0, (lastFrameTicks ?? 0) &- frameInterval)
-        replay(pacer: &pacer, now: now)
-      }
+      if resumes(pacer: pacer) { resume(with: frame, times: times, clock: &clock, pacer: &pacer, now: now) }
       return
     }
     var ticks = position(frame, times: times, clock: &clock, now: now)
     // The timestamp of a frame that is shown before an earlier one goes back, as its time does.
     if let lastTicks, !frame.isReordered { ticks = max(ticks, lastTicks &+ 1) }
     emit(frame, ticks: ticks, pacer: &pacer, now: now)
+    if media.kind == .video { sentOfGroup = group.frames.count }
   }
 
   /// Returns the position of the source's next frame on the timeline.
-  private mutating func position(
+  mutating func position(
     _ frame: EncodedFrame, times: SendClock.Times, clock: inout SendClock, now: MonotonicInstant
   ) -> Int64 {
     let ticks = clock.ticks(
@@ -133,14 +150,14 @@ extension SendTrack {
   private mutating func shouldSkip(
     _ frame: EncodedFrame, pacer: inout Pacer, now: MonotonicInstant
   ) -> Bool {
-    if configuration.keepsGroup { group.add(frame) }
+    remember(frame)
     if configuration.keyframeResponse == .requestFromSource, let stale = configuration.staleBacklog,
       pacer.backlog > stale, !pacer.hasKeyframe(media: media.index)
     {
       dropStaleBacklog(pacer: &pacer)
     }
     let backlog = pacer.backlog
-    if backlog > configuration.maximumBacklog { beginSkipping() }
+    if backlog > maximumBacklog(pacer) { beginSkipping() }
     guard needsKeyframe else { return false }
     guard backlog <= configuration.shortBacklog else { return true }
     if configuration.keyframeResponse == .requestFromSource, !frame.isKeyframe {
@@ -150,13 +167,10 @@ extension SendTrack {
     return !frame.isKeyframe
   }
 
-  /// Returns whether sending resumes before the source's next keyframe, with the frames since its last one: if the backlog
-  /// is short enough for the path to carry those as well.
-  private func resumes(pacer: Pacer) -> Bool {
-    guard configuration.keyframeResponse == .replay, lastTicks != nil, pacer.backlog <= configuration.shortBacklog,
-      !group.isEmpty
-    else { return false }
-    return pacer.time(for: group.byteCount) <= configuration.resumptionTime
+  /// How long the path's backlog may be. As long as the path has carried everything, only the pacing delays what is queued, such
+  /// as the group with which a viewer was started, and more of it may wait.
+  private func maximumBacklog(_ pacer: Pacer) -> Duration {
+    pacer.hasKnownLimit || !configuration.keepsGroup ? configuration.maximumBacklog : configuration.maximumPacedBacklog
   }
 
   /// Removes queued packets and retransmissions; a keyframe serves a receiver better that misses them.
@@ -165,10 +179,11 @@ extension SendTrack {
     statistics.framesSkipped += removed
     statistics.framesSent -= min(removed, statistics.framesSent)
     history.forget()
+    sentOfGroup = 0
     beginSkipping()
   }
 
-  private mutating func beginSkipping() {
+  mutating func beginSkipping() {
     needsKeyframe = true
     isSkippingFrames = true
   }
@@ -182,29 +197,7 @@ extension SendTrack {
     return true
   }
 
-  /// Replays the group of pictures with its timestamps compressed into nine tenths of the time to the next frame: the
-  /// viewer decodes quickly what it has missed and continues normally with the next frame.
-  ///
-  /// Nothing is replayed on a path that is known to be too narrow for it: the viewer continues with the next keyframe.
-  mutating func replay(pacer: inout Pacer, now: MonotonicInstant) {
-    let frames = group.frames
-    guard !frames.isEmpty, let start = lastTicks else { return }
-    if pacer.backlog + pacer.time(for: group.byteCount) > configuration.maximumBacklog { return beginSkipping() }
-    let span = frameInterval * 9 / 10
-    // In order of output.
-    var numbers = Array(frames.indices)
-    if frames.contains(where: \.isReordered) {
-      let shown = numbers.sorted { (frames[$0].time.ticks, $0) < (frames[$1].time.ticks, $1) }
-      for (number, index) in shown.enumerated() { numbers[index] = number }
-    }
-    for (number, frame) in zip(numbers, frames) {
-      let ticks = start + max(Int64(number) + 1, span * Int64(number + 1) / Int64(frames.count))
-      emit(frame, ticks: ticks, pacer: &pacer, now: now)
-    }
-    statistics.groupsReplayed += 1
-  }
-
-  private mutating func emit(
+  mutating func emit(
     _ frame: EncodedFrame, ticks: Int64, pacer: inout Pacer, now: MonotonicInstant
   ) {
     lastTicks = max(lastTicks ?? ticks, ticks)

@@ -19,6 +19,8 @@ package struct SendTrack: Sendable {
     package var answerTimeout: Duration?
     /// The maximum backlog of the path. When it is longer, frames are skipped up to a keyframe.
     package var maximumBacklog: Duration = .seconds(1)
+    /// The same while no limit of the path is known and the frames since the last keyframe are kept, with which a viewer is started.
+    package var maximumPacedBacklog: Duration = .seconds(10)
     /// The same if the source makes keyframes for us: then queued frames are dropped, because a new keyframe is worth more.
     /// Nil if they are sent all the same: a forwarded source makes keyframes for everybody, or answers no request, and most of
     /// what was queued would be missing.
@@ -53,6 +55,8 @@ package struct SendTrack: Sendable {
   var history: PacketHistory
   var budget = RetransmissionBudget()
   var group = GroupOfPicturesCache()
+  /// How many of the group's frames, from its keyframe on, the viewer was sent; 0 if it needs the keyframe again.
+  var sentOfGroup = 0
   /// The mid, and room for extensions whose value is only known when a packet leaves.
   var extensions = RTPHeaderExtensions()
   var payloadWriter: PayloadWriter
@@ -64,6 +68,8 @@ package struct SendTrack: Sendable {
   var frameInterval: Int64
   /// Whether no frame can be sent before the next keyframe.
   var needsKeyframe = true
+  /// Whether the frames since the last keyframe have a profile that the section does not have, so that they are not sent.
+  package internal(set) var lacksProfile = false
   /// Whether frames are skipped because the path was congested.
   var isSkippingFrames = false
   /// Whether a keyframe must be requested from the source.
@@ -105,9 +111,9 @@ package struct SendTrack: Sendable {
 
   /// Applies the section's new settings; sequence numbers and timestamps continue.
   package mutating func reconfigure(_ media: NegotiatedMedia) {
-    if self.media.sends != media.sends { needsKeyframe = true }
+    if self.media.sends != media.sends { (needsKeyframe, sentOfGroup) = (true, 0) }
     self.media = media
-    setFormat(media.format(of: format.codec) ?? media.format)
+    setFormat(media.format(of: format.codec, profile: format.profile) ?? media.format(of: format.codec) ?? media.format)
     extensions = RTPHeaderExtensions()
     if let mid = media.mid { extensions.setText(mid, media.extensions.mid) }
     extensions.setAbsoluteSendTime(0, media.extensions.absoluteSendTime)
@@ -124,13 +130,29 @@ package struct SendTrack: Sendable {
   /// Returns whether the section's formats include a codec.
   package func canSend(_ codec: Codec) -> Bool { codec == format.codec || media.format(of: codec) != nil }
 
+  /// Uses the format of a frame: that of its codec and, where the section has several, of the profile of its keyframe.
+  mutating func useFormat(of frame: EncodedFrame) {
+    useFormat(of: frame.codec)
+    guard frame.isKeyframe else { return }
+    lacksProfile = false
+    guard format.profile != nil, let bitstream = frame.codec.properties.bitstream,
+      let profile = bitstream.profileParameter(of: frame.payload)
+    else { return }
+    let new = media.format(of: frame.codec, profile: profile)
+    lacksProfile = new == nil
+    guard let new, new != format else { return }
+    // Payload types of retransmissions are those of the format.
+    history.forget()
+    setFormat(new)
+  }
+
   /// Uses the format of a codec that the section has.
-  mutating func useFormat(of codec: Codec) {
+  private mutating func useFormat(of codec: Codec) {
     guard codec != format.codec, let new = media.format(of: codec) else { return }
     var generator = SplitMix64(seed: UInt64(stream.ssrc))
     payloadWriter = PayloadWriter(codec, using: &generator)
     changeClockRate(from: format.codec.clockRate, to: codec.clockRate)
-    needsKeyframe = true
+    (needsKeyframe, sentOfGroup) = (true, 0)
     // A retransmission of an earlier packet would have the payload type of the new format.
     history.forget()
     setFormat(new)

@@ -33,6 +33,7 @@ extension MediaSession {
     congestion.offered(size: frame.payload.readableBytes, now: now)
     guard isReady, sending[position].media.sends, var clock = sendClock else { return sending[position].skip(frame) }
     sending[position].send(frame, times: times, clock: &clock, pacer: &pacer, now: now)
+    if sending[position].lacksProfile { missingCodecs.insert(frame.codec) }
     sendClock = clock
   }
 
@@ -212,7 +213,7 @@ extension SendTrack {
     reporter = SenderReporter(clockRate: format.codec.clockRate)
     hasReported = false
     history.forget()
-    needsKeyframe = true
+    (needsKeyframe, sentOfGroup) = (true, 0)
     if configuration.keyframeResponse == .requestFromSource { wantsSourceKeyframe = media.kind == .video }
   }
 }

@@ -22,7 +22,7 @@ extension RecordingFiles {
     switch decision {
     case .goOn: break
     case .askForKeyframe: environment.wantKeyframe(TrackID(of: participant, stream: stream, kind: .video))
-    case .cut: beginSegment(at: timestamped, now: now)
+    case .cut: beginSegment(at: timestamped, start: segment.start(with: timestamped), now: now)
     }
   }
 
@@ -46,20 +46,22 @@ extension RecordingFiles {
     return frame.codec.kind == .video || audioFile?.accepts(frame.codec) ?? true
   }
 
-  private func beginSegment(at timestamped: TimestampedFrame, now: MonotonicInstant) {
+  /// - Parameter start: where the files begin; nil if that is at the frame.
+  private func beginSegment(at timestamped: TimestampedFrame, start: Duration? = nil, now: MonotonicInstant) {
     let hadVideo = videoFile != nil
+    let start = start ?? timestamped.position
     if timestamped.frame.codec.kind == .audio, trailing == nil {
       trailing = videoFile
       if let audioFile { end(audioFile, now: now) }
-    } else if timestamped.frame.codec.kind == .video, let videoFile, let audioEnd, audioEnd < timestamped.position {
-      lateAudio.append(LateAudio(videoFile: videoFile, audioFile: audioFile, end: timestamped.position))
+    } else if timestamped.frame.codec.kind == .video, let videoFile, let audioEnd, audioEnd < start {
+      lateAudio.append(LateAudio(videoFile: videoFile, audioFile: audioFile, end: start))
     } else {
       for file in [videoFile, audioFile] as [(any OutputContainer)?] { if let file { end(file, now: now) } }
     }
     (videoFile, audioFile) = (nil, nil)
-    segment.begin(at: timestamped.position)
+    segment.begin(at: start)
     for _ in 0..<Self.maximumSkippedNumbers where isTaken(segment.number) { segment.skipNumber() }
-    if hadVideo { beginVideoFile(at: timestamped.position) }
+    if hadVideo { beginVideoFile(at: start) }
   }
 
   /// How many numbers are left out at most because files with them exist.

@@ -3,6 +3,10 @@ import Media
 /// Decides where a recording's next files begin: at the first video keyframe after the limit was reached or, while no
 /// video arrives, at an audio packet. Without a limit they begin only where a codec changes.
 ///
+/// Some encoders of H.265 begin a group with a keyframe that is followed by frames which are shown before it and refer to frames before it
+/// (RASL). A file that begins with such a keyframe cannot have them. So the next files begin with a keyframe without such frames if one
+/// comes soon after the limit.
+///
 /// A segment is the part of a recording that is in one file of each kind, not the Matroska element of this name.
 struct SegmentBoundary: Sendable {
   enum Decision: Sendable, Hashable {
@@ -23,7 +27,11 @@ struct SegmentBoundary: Sendable {
   private(set) var number = 0
   private var start = Duration.zero
   private var lastVideoFrame: Duration?
+  /// The end of the video before the last frame.
+  private var lastVideoEnd: Duration?
   private var lastRequest: MonotonicInstant?
+  private var groups = OpenGroupDetector()
+  private var spacing = FrameSpacing()
 
   init(limit: SegmentLimit?) {
     self.limit = limit
@@ -57,19 +65,71 @@ struct SegmentBoundary: Sendable {
   ) -> Decision {
     let isVideo = timestamped.frame.codec.kind == .video
     let lastVideoFrame = self.lastVideoFrame ?? start
-    if isVideo { self.lastVideoFrame = max(lastVideoFrame, timestamped.position) }
-    guard let limit, limit.isReached(duration: timestamped.position - start, bytes: bytes) else {
+    if isVideo { note(timestamped, after: lastVideoFrame) }
+    let duration = timestamped.position - start
+    guard let limit, limit.isReached(duration: duration, bytes: bytes) else {
       return isBehind && isVideo && !timestamped.frame.isKeyframe ? askForKeyframe(now: now) : .goOn
     }
-    if isVideo && timestamped.frame.isKeyframe { return .cut }
+    if isVideo && timestamped.frame.isKeyframe {
+      let isClosed = !groups.mayBegin(with: timestamped.frame)
+      return isClosed || limit.isExceeded(duration: duration, bytes: bytes) ? .cut : askForKeyframe(now: now)
+    }
     if !isVideo && (!hasVideo || timestamped.position - lastVideoFrame >= Self.pause) { return .cut }
     return askForKeyframe(now: now)
   }
+
+  private mutating func note(_ timestamped: TimestampedFrame, after lastVideoFrame: Duration) {
+    lastVideoEnd = self.lastVideoFrame.map { $0 + spacing.duration }
+    self.lastVideoFrame = max(lastVideoFrame, timestamped.position)
+    groups.add(timestamped.frame)
+    spacing.add(timestamped)
+  }
+
+  /// Returns where files begin whose first frame is the one that was decided last. Frames that are shown before a keyframe and can be
+  /// decoded with it (RADL) come after it: they follow the end of the last frame that came before the keyframe.
+  func start(with timestamped: TimestampedFrame) -> Duration {
+    let position = timestamped.position
+    guard let video = timestamped.frame.header.video, video.leading != .none, timestamped.frame.gap == nil,
+      let lastVideoEnd, lastVideoEnd < position, position - lastVideoEnd < Self.maximumLeading
+    else { return position }
+    return lastVideoEnd
+  }
+
+  /// For how long frames are shown at most that precede a keyframe in output and follow it in decoding.
+  private static let maximumLeading = Duration.seconds(1)
 
   private mutating func askForKeyframe(now: MonotonicInstant) -> Decision {
     if let lastRequest, now - lastRequest < Self.requestInterval { return .goOn }
     lastRequest = now
     return .askForKeyframe
+  }
+}
+
+/// Finds out whether keyframes of a stream begin open groups: frames follow them that refer to frames before them.
+struct OpenGroupDetector: Sendable {
+  /// Whether the last such keyframe of which that is known did.
+  private var areOpen: Bool?
+  /// Whether the frames since the last keyframe have not shown it yet.
+  private var isUndecided = false
+  private var hasFrames = false
+
+  /// Adds the next frame in decoding order.
+  mutating func add(_ frame: EncodedFrame) {
+    defer { hasFrames = true }
+    // What is missing may have been such frames; they are left out after a loss, and at the beginning.
+    if !hasFrames || frame.gap != nil { return isUndecided = false }
+    if frame.isKeyframe {
+      isUndecided = frame.header.video?.leading == .any
+    } else if isUndecided, frame.header.video?.isSkippedLeading ?? false {
+      (areOpen, isUndecided) = (true, false)
+    } else if isUndecided, !frame.isReordered {
+      (areOpen, isUndecided) = (false, false)
+    }
+  }
+
+  /// Returns whether a keyframe probably begins an open group.
+  func mayBegin(with keyframe: EncodedFrame) -> Bool {
+    keyframe.header.video?.leading == .any && areOpen != false
   }
 }
 
@@ -91,6 +151,16 @@ public struct SegmentLimit: Sendable, Hashable {
   func isReached(duration: Duration, bytes: Int64) -> Bool {
     if let limit = self.duration, duration >= limit { return true }
     if let limit = self.bytes, bytes >= limit { return true }
+    return false
+  }
+
+  /// By how much a segment may exceed the limit until a keyframe comes that is better to begin with than those before.
+  private static let maximumExcess = Duration.seconds(10)
+
+  /// Whether a segment is longer than its limit by half of it, or by 10 s, or larger by a tenth.
+  func isExceeded(duration: Duration, bytes: Int64) -> Bool {
+    if let limit = self.duration, duration >= limit + min(limit / 2, Self.maximumExcess) { return true }
+    if let limit = self.bytes, bytes - limit >= limit / 10 { return true }
     return false
   }
 }

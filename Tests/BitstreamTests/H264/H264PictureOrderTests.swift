@@ -57,7 +57,10 @@ private struct OrderedStream {
     case decoding
   }
 
-  init(_ order: SequenceOrder, isProgressive: Bool = true, tellsBottomField: Bool = false) throws {
+  /// - Parameter hasWeights: whether slices of P and B frames state weights; nil for a picture parameter set that ends before.
+  init(
+    _ order: SequenceOrder, isProgressive: Bool = true, tellsBottomField: Bool = false, hasWeights: Bool? = nil
+  ) throws {
     self.order = order
     self.isProgressive = isProgressive
     var bits = UnitBits(0x67)
@@ -93,6 +96,14 @@ private struct OrderedStream {
     set.code(0)
     set.write(0, 1)
     set.write(tellsBottomField ? 1 : 0, 1)
+    if let hasWeights {
+      // One slice group, two references forwards and one backwards by default.
+      for value in [0, 1, 0] { set.code(value) }
+      set.write(hasWeights ? 0b101 : 0, 3)
+      for _ in 0..<3 { set.signed(0) }
+      // redundant_pic_cnt_present_flag
+      set.write(hasWeights ? 1 : 0, 3)
+    }
     picture = try H264PictureParameterSet(parsing: set.unit)
   }
 
@@ -105,12 +116,15 @@ private struct OrderedStream {
     /// pic_order_cnt_lsb, or the difference of type 1.
     var order = 0
     var bottom = 0
+    var isBidirectional = false
+    /// The memory management control operations with their values; nil without.
+    var operations: [[Int]]?
   }
 
   func header(_ slice: Slice) throws -> H264SliceHeader {
     var bits = UnitBits(UInt8(slice.isReference ? 0x40 : 0) | (slice.isIDR ? 5 : 1))
     bits.code(0)
-    bits.code(slice.isIDR ? 7 : 5)
+    bits.code(slice.isIDR ? 7 : slice.isBidirectional ? 6 : 5)
     bits.code(0)
     bits.write(slice.frameNumber, 4)
     if !isProgressive {
@@ -128,7 +142,34 @@ private struct OrderedStream {
       if tellsBottom { bits.signed(slice.bottom) }
     case .decoding: break
     }
+    if let references = picture.references, !slice.isIDR { write(slice, references, to: &bits) }
     return try H264SliceHeader(parsing: bits.unit, parameters: sequence, picture: picture)
+  }
+
+  private func write(_ slice: Slice, _ references: H264PictureParameterSet.References, to bits: inout UnitBits) {
+    if references.countsRedundantPictures { bits.code(0) }
+    if slice.isBidirectional { bits.write(1, 1) }
+    // Three references forwards, and a modification of their list.
+    bits.write(1, 1)
+    bits.code(2)
+    if slice.isBidirectional { bits.code(0) }
+    bits.write(1, 1)
+    for value in [0, 4, 2, 1, 3] { bits.code(value) }
+    if slice.isBidirectional { bits.write(0, 1) }
+    if references.isWeighted {
+      bits.code(5)
+      bits.code(5)
+      for index in 0..<(slice.isBidirectional ? 4 : 3) {
+        bits.write(index == 1 ? 1 : 0, 1)
+        if index == 1 { for value in [-20, 3] { bits.signed(value) } }
+        bits.write(index == 2 ? 1 : 0, 1)
+        if index == 2 { for value in [1, -1, 127, 0] { bits.signed(value) } }
+      }
+    }
+    guard slice.isReference else { return }
+    bits.write(slice.operations == nil ? 0 : 1, 1)
+    for operation in slice.operations ?? [] { for value in operation { bits.code(value) } }
+    if slice.operations != nil { bits.code(0) }
   }
 
   func counts(_ slices: [Slice]) throws -> [Int64] {
@@ -259,6 +300,45 @@ struct H264PictureOrderTests {
     #expect(orders.map { $0?.count } == [0, 24, 0, 2])
     #expect(orders.map { $0?.beginsSequence } == [true, false, true, false])
     #expect(orders[0]?.reorderedFrames == nil)
+  }
+
+  @Test("a picture with the operation 5 begins a sequence, behind all that may precede it", arguments: [false, true])
+  func reset(hasWeights: Bool) throws {
+    let stream = try OrderedStream(.bits(6), tellsBottomField: true, hasWeights: hasWeights)
+    let reset = [[1, 3], [3, 0, 2], [5]]
+    let slices: [OrderedStream.Slice] = [
+      .init(isIDR: true, bottom: 1), .init(frameNumber: 1, order: 24, bottom: 1),
+      .init(frameNumber: 2, isReference: false, order: 12, isBidirectional: true),
+      .init(frameNumber: 2, order: 40, bottom: -1, operations: reset),
+      .init(frameNumber: 1, order: 9, bottom: 1),
+      .init(frameNumber: 2, order: 5, isBidirectional: true, operations: [[2, 1], [6, 0]]),
+    ]
+    var counter = H264PictureOrderCounter()
+    let orders = try slices.map { counter.add(try stream.header($0), stream.sequence) }
+    #expect(orders.map { $0?.count } == [0, 24, 12, 0, 9, 5])
+    #expect(orders.map { $0?.beginsSequence } == [true, false, false, true, false, false])
+    let headers = try slices.map { try stream.header($0).resetsOrder }
+    #expect(headers == [false, false, false, true, false, false])
+  }
+
+  @Test("after the operation 5, frame_num counts from 0 for the types 1 and 2")
+  func resetOfFrameNumber() throws {
+    let stream = try OrderedStream(.cycle(others: 1, bottom: 0, [2]), hasWeights: false)
+    #expect(
+      try stream.counts([
+        .init(isIDR: true), .init(frameNumber: 14), .init(frameNumber: 15, operations: [[5]]), .init(frameNumber: 1),
+        .init(frameNumber: 2, isReference: false), .init(frameNumber: 2),
+      ]) == [0, 28, 0, 2, 3, 4])
+  }
+
+  @Test("a header that ends before the operations, or has too many, resets nothing")
+  func cutOperations() throws {
+    let stream = try OrderedStream(.bits(6), hasWeights: true)
+    let many = try stream.header(
+      .init(frameNumber: 1, order: 8, operations: Array(repeating: [2, 1], count: 100) + [[5]]))
+    #expect(!many.resetsOrder && many.order?.leastSignificantBits == 8)
+    let bare = try OrderedStream(.bits(6))
+    #expect(bare.picture.references == nil)
   }
 
   @Test("a header that ends before the order is no damage, and tells none")

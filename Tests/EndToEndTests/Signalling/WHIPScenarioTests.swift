@@ -149,6 +149,39 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "frames of a turned phone that a WHEP server forwards are recorded with their orientation, and are upright in ffmpeg",
+      .enabled(if: InteropPeer.Stack.aiortc.isInstalled || Machine.isCI))
+    func orientation() async throws {
+      try await Scenario.run("30h WHEP and a turned phone", limit: .seconds(90)) { scenario in
+        let script = BuiltProgram.repository.appendingPathComponent("Tests/Interop/whip-server.py").path
+        // Turned by 90°, then turned by 180° and mirrored.
+        let server = try await scenario.service(
+          "whep", [InteropPeer.systemPython, script, "--orientations", "1,6"])
+        let port = try await eventually("the port of the server", within: .seconds(20)) {
+          server.output.split(whereSeparator: \.isNewline).lazy.compactMap { line in
+            line.hasPrefix(#"{"port": "#) ? Int(line.dropFirst(9).prefix { $0.isNumber }) : nil
+          }.first
+        }
+        let folder = await scenario.recordings()
+        let recorder = try await scenario.bot(
+          "recorder", at: "whep+http://127.0.0.1:\(port)/whep/plain", ["--record", folder.path])
+        try await scenario.connected(recorder, within: .seconds(20))
+        try await sleepOnEventLoop(for: .seconds(9))
+        #expect(try await recorder.terminate().ending == .exit(0))
+        let recorded = try folder.onlyUser()
+        let video = recorded.track("video")
+        let turns = video["orientations"].list.map { $0["rotation"].int ?? -1 }
+        await scenario.note("measured: \(video["frames"].int ?? 0) frames, \(turns), \(recorded.videos.count) files")
+        #expect(turns == [90, 180] && video["orientations"].list.last?["mirrored"] == true)
+        #expect(recorded.videos.count == 2 && video["decodeErrors"] == 0)
+        for file in recorded.videos {
+          #expect(try file.corners() == "RGBY", "\(file.file.lastPathComponent) is upright")
+          #expect(try file.decodingErrors() == "")
+        }
+      }
+    }
+
     @Test("a publisher and a player come back by themselves after the server was killed and started again")
     func restart() async throws {
       try await Scenario.run("30e WHIP server restart") { scenario in

@@ -121,6 +121,40 @@ struct StoredCodecTests {
     #expect(error?.description == "its H.265 track has no parameter sets (CodecPrivate)")
   }
 
+  @Test(
+    "frames whose times go back are read in the order of the file with the times at which they are shown, each round",
+    arguments: ["mkv", "mp4"], ["libx264", "libx265"])
+  func reorderedTimes(container: String, encoder: String) throws {
+    let structure = encoder == "libx264" ? "-x264-params" : "-x265-params"
+    let path = try make(
+      "a.\(container)", ["-c:v", encoder, structure, "log-level=none:bframes=3:b-adapt=0:keyint=25:scenecut=0"])
+    let probe = try ExternalTool.run(
+      "ffprobe",
+      ["-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0", path])
+    let times = probe.output.split(whereSeparator: \.isNewline).compactMap { Double($0.filter { $0 != "," }) }
+    try #require(times.count == 50)
+    let origin = times.min() ?? 0
+    let file = try StoredFile(opening: path, accepting: Set(Codec.allCases))
+    let track = try #require(file.track(.video))
+    #expect(track.isReordered && track.encodingReason == FrameHeader.reordering && track.frames == 50)
+    #expect(track.end - track.start == 2 * Int64(MediaTimebase.rate))
+    let reader = try file.reader(of: track)
+    for round in 0..<2 {
+      var newest = -1.0
+      for (index, time) in times.enumerated() {
+        let next = try reader.next()
+        let frame = try #require(next)
+        let read = Double(frame.time) / Double(MediaTimebase.rate)
+        #expect(abs(read - (time - origin)) < 0.0015, "frame \(index) of round \(round)")
+        #expect(frame.isReordered == (read < newest))
+        newest = max(newest, read)
+      }
+      let end = try reader.next()
+      #expect(end == nil)
+      try reader.rewind()
+    }
+  }
+
   @Test("H.265 with B-frames is not sent as stored")
   func reordered() throws {
     let path = try make("a.mp4", ["-c:v", "libx265", "-x265-params", "log-level=none:bframes=3:b-adapt=0:pools=1"])

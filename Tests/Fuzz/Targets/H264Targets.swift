@@ -62,8 +62,9 @@ enum H264Targets {
   static func sliceHeaders(_ input: [UInt8]) throws(InvariantViolation) {
     var cursor = InputCursor(input)
     guard let set = try? H264SequenceParameterSet(parsing: cursor.counted()) else { return }
-    // Its slices tell where the bottom field of a frame is shown.
-    let picture = try? H264PictureParameterSet(parsing: ByteBuffer(bytes: [0x68, 0xD8]))
+    // Its slices tell where the bottom field of a frame is shown, state weights and count redundant pictures.
+    let picture = try? H264PictureParameterSet(parsing: ByteBuffer(bytes: [0x68, 0xDA, 0xDE, 0x60]))
+    try require(picture?.references?.countsRedundantPictures == true, "A parameter set is not read.")
     var (counter, timestamper) = (H264PictureOrderCounter(), PresentationTimestamper())
     let start = MonotonicInstant.now
     var (given, taken) = (0, 0)

@@ -48,7 +48,7 @@ enum PictureOrderTarget {
       let frame = EncodedFrame(
         owner: ParticipantID("fuzz"), stream: added, codec: flags & 0x10 != 0 ? .h265 : .h264,
         time: MediaTime(ticks: ticks, rate: 90_000), payload: payload, header: .unreadable, isKeyframe: flags & 1 != 0,
-        arrived: now)
+        arrived: now, gap: later & 3 == 3 ? MediaGap(.lost, packetsLost: 1) : nil)
       let order = PictureOrder(count: count, beginsSequence: flags & 1 != 0, reorderedFrames: reordering)
       timestamper.add(frame, flags & 2 != 0 ? nil : order, now: now)
       added += 1

@@ -64,4 +64,30 @@ struct RecordedSourceTests {
     #expect(isUnbroken)
     #expect(queue.worst < .milliseconds(1_300))
   }
+
+  @Test(
+    "a late viewer on a wide path gets each frame since the last keyframe once, and each that follows",
+    arguments: [(1_000, 3_000_000), (2_500, 3_000_000), (7_500, 3_000_000), (6_000, 6_000_000)])
+  func lateViewer(delay: Int, bitrate: Int) throws {
+    var shared = SharedPath(seed: 3, .init(delay: .milliseconds(1), rate: 100_000_000))
+    shared.add(configuration: .init(), file: bitrate)
+    shared.flows[0].file?.keyframeEvery = 250
+    shared.flows[0].file?.wanted = bitrate
+    shared.flows[0].joins = shared.start + .milliseconds(delay)
+    shared.run(for: .milliseconds(delay) + .seconds(12))
+    let frames = shared.flows[0].frames.map(\.frame).filter { $0.codec == .vp8 }
+    let numbers = frames.compactMap(SyntheticSource.number)
+    #expect(numbers == Array(0..<numbers.count))
+    #expect(numbers.count > (delay + 11_500) * 30 / 1_000)
+    let first = try #require(shared.flows[0].frames.first { $0.frame.codec == .vp8 })
+    #expect(first.time - shared.flows[0].joins < .milliseconds(200))
+    // What was sent before the viewer came appears within the 2 s before, and what follows in its own times.
+    let steps = zip(frames, frames.dropFirst()).map { $1.time.ticks - $0.time.ticks }
+    let early = delay * 30 / 1_000
+    #expect(steps.allSatisfy { $0 > 0 && $0 <= 3_001 })
+    #expect(steps.dropFirst(early + 2).allSatisfy { $0 == 3_000 })
+    if delay <= 2_000 { #expect(steps.allSatisfy { $0 == 3_000 }) }
+    // Video and audio of before.
+    #expect(shared.flows[0].sender.sendStatistics.framesSkipped <= UInt64(early + delay / 20 + 4))
+  }
 }

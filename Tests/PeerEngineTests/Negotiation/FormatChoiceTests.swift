@@ -213,6 +213,34 @@ struct FormatChoiceTests {
     #expect(try agreed(["VP8/90000", "VP9/90000"]).codec == .vp9)
   }
 
+  @Test("frames that are forwarded can be sent in each profile that the participant accepts")
+  func forwardedProfiles() throws {
+    let (p0, p2) = ("VP9/90000 profile-id=0", "VP9/90000 profile-id=2")
+    for (formats, forwards, expected) in [
+      (["VP8/90000", p0, p2], true, ["97", "98"]), ([p2, p0], true, ["97", "96"]), ([p2, "VP8/90000"], true, ["96"]),
+      ([p2, p0], false, ["97"]), ([p2], false, ["96"]),
+    ] {
+      var negotiator = Negotiator.seeded(receiving: []) {
+        ($0.codecs.sent, $0.codecs.sendsEachProfile) = ([.video: .vp9], forwards)
+      }
+      let (answer, session) = try negotiator.answer(to: try offer(formats, direction: "recvonly"))
+      #expect(answer.sections[1].payloads == expected, "\(formats), \(forwards)")
+      #expect(session.media[1].sends == (forwards || formats.contains(p0)))
+      #expect(session.media[1].format(of: .vp9, profile: "2") != nil || !forwards)
+      var caller = Negotiator.seeded(receiving: []) {
+        ($0.codecs.sent, $0.codecs.sendsEachProfile) = ([.video: .vp9], forwards)
+      }
+      let ours = try SessionDescription(parsing: caller.createOffer())
+      let profiles = ours.sections[1].attributes("fmtp").filter { $0.contains("profile-id") }
+      #expect(profiles == (forwards ? ["98 profile-id=0", "100 profile-id=2"] : ["98 profile-id=0"]))
+    }
+    var player = Negotiator.seeded(receiving: []) {
+      ($0.codecs.answersWithEachCodec, $0.codecs.sendsEachProfile) = (true, true)
+    }
+    let (answer, _) = try player.answer(to: try offer(["VP8/90000", p0, p2], direction: "recvonly"))
+    #expect(answer.sections[1].payloads == ["96", "97", "98"])
+  }
+
   @Test("when we begin to send what was not agreed, our offer has the codec of our source")
   func beginsToSend() throws {
     var negotiator = Negotiator.seeded(sending: []) { $0.codecs.sent = [.video: .vp9] }

@@ -102,8 +102,13 @@ struct PresentationTimestamperTests {
         }
       }
       take()
+      var frame = ReorderingSender.frame(picture, ticks: ticks(picture), arrival: now)
+      let expected = index > 0 ? pictures[index - 1].number + 1 : picture.number
+      if picture.number > expected {
+        frame.gap = MediaGap(.lost, packetsLost: picture.number - expected)
+      }
       timestamper.add(
-        ReorderingSender.frame(picture, ticks: ticks(picture), arrival: now),
+        frame,
         PictureOrder(
           count: Int64(picture.count), beginsSequence: picture.beginsSequence, reorderedFrames: reordering), now: now)
       take()
@@ -184,6 +189,37 @@ struct PresentationTimestamperTests {
         #expect(result.ticks[..<index].contains { $0 > frame.time.ticks && $0 - frame.time.ticks <= 90_000 })
       }
     }
+  }
+
+  @Test(
+    "where frames are lost that no other one needs, decoding times become the exact times of those that came",
+    arguments: 0..<16)
+  func exactTimes(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let sender = ReorderingSender(groups: 300, longest: 6, step: seed.isMultiple(of: 2) ? 2 : 1, using: &generator)
+    // Until the difference between two picture orders is known, nothing is lost.
+    let arrived = sender.pictures.filter {
+      $0.number < 60 || $0.shown >= $0.number || Int.random(in: 0..<4, using: &generator) > 0
+    }
+    let result = Self.run(arrived, reordering: max(1, sender.reordering), ticks: Self.decodingTime)
+    #expect(result.numbers == arrived.map(\.number) && arrived.count < sender.pictures.count - 50)
+    let wrong = zip(result.ticks, arrived).count { $0 != Self.shownTime($1) }
+    #expect(wrong == 0)
+  }
+
+  @Test("frames that are not evenly spaced share the times that came where some are lost")
+  func unevenTimes() {
+    let shown = [0, 3, 1, 2, 6, 4, 5, 9, 7, 8, 12, 10, 11]
+    let pictures = shown.enumerated().map {
+      ReorderingSender.Picture(number: $0, shown: $1, count: 2 * $1, beginsSequence: $0 == 0)
+    }
+    let ticks: [Int64] = [
+      0, 3_000, 7_000, 9_500, 14_000, 15_000, 18_000, 22_500, 23_000, 27_000, 29_000, 33_000, 34_000,
+    ]
+    // The picture 8, which is shown at the place 7.
+    let arrived = pictures.filter { $0.number != 8 }
+    let result = Self.run(arrived, reordering: 1) { ticks[$0.number] }
+    #expect(result.ticks == [0, 9_500, 3_000, 7_000, 18_000, 14_000, 15_000, 27_000, 22_500, 34_000, 29_000, 33_000])
   }
 
   @Test("nothing is held of a stream that does not reorder", arguments: [nil, 0, 1, 4], [1, 2])

@@ -46,6 +46,8 @@ struct SessionCall {
   var times = SendClock.Times.shared
   /// The frames that were handed to Alice's session.
   var played: [EncodedFrame] = []
+  /// The codecs of frames that Alice could not send.
+  var missingCodecs: [Codec] = []
   /// A filter for each RTP packet sent to Bob; false drops the packet.
   var carriesRTP: (RTPPacket) -> Bool = { _ in true }
   /// A filter for each RTCP packet sent to Alice; false drops the packet.
@@ -144,7 +146,7 @@ struct SessionCall {
       if sourceMakesKeyframes { source?.keyframeIsWanted = true }
     case .targetBitrate(let target):
       alice.targets.append((now, target))
-    case .codecNotNegotiated: break
+    case .codecNotNegotiated(let codec): missingCodecs.append(codec)
     }
   }
 
@@ -191,6 +193,8 @@ struct Negotiated {
   var video = Codec.vp8
   /// Codecs that may be used as well, each with its payload type.
   var alternatives: [(codec: Codec, payloadType: UInt8)] = []
+  /// The payload types and profiles of the preferred codec of video, if it has several profiles.
+  var profiles: [(payloadType: UInt8, profile: String)] = []
   /// The payload type of RED, if it was negotiated.
   var redundancyPayloadType: UInt8?
   /// The id of the orientation of video, if it was negotiated.
@@ -236,6 +240,15 @@ struct Negotiated {
       // Several formats may not share the payload type of retransmissions.
       if isVideo, retransmission { format.retransmissionPayloadType = $0.payloadType + 1 }
       return format
+    }
+    if isVideo, !profiles.isEmpty {
+      let formats = profiles.map { payloadType, profile in
+        var format = MediaFormat(
+          codec: codec, payloadType: payloadType, retransmissionPayloadType: payloadType + 1, feedback: media.feedback)
+        format.profile = profile
+        return format
+      }
+      (media.format, media.alternatives) = (formats[0], Array(formats.dropFirst()))
     }
     if !isVideo { media.redundancyPayloadType = redundancyPayloadType }
     return media
