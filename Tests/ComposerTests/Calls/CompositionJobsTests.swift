@@ -41,14 +41,26 @@ final class CompositionJobsTests {
     #expect(refused.isEmpty && log == ["began 1", "ended 1", "began 2", "ended 2"])
   }
 
-  @Test("one that cannot be composed does not prevent the others")
+  @Test("one that is refused does not prevent the others")
   func refusals() async throws {
     let jobs = try await jobs()
-    // Its parts cannot be kept: a file has the name of their folder.
-    try Data().write(to: folder.appendingPathComponent("meeting-1.m4a.parts"))
+    let parts = folder.appendingPathComponent("meeting-1.m4a.parts")
+    try FileManager.default.createDirectory(at: parts, withIntermediateDirectories: false)
+    for name in ["plan.json", "video-00000.part"] { try Data().write(to: parts.appendingPathComponent(name)) }
     var ended: [Int] = []
-    let refused = try? await jobs.compose(until: { nil }) { job, _, _ in ended.append(job.call.number) }
-    #expect(refused == nil && ended.isEmpty, "an output that cannot be written concerns all calls")
+    let refused = try await jobs.compose(until: { nil }) { job, _, _ in ended.append(job.call.number) }
+    #expect(refused.map(\.call) == [1] && ended == [2] && !isWritten(1) && isWritten(2))
+  }
+
+  @Test("an output that cannot be written ends them")
+  func failures() async throws {
+    let jobs = try await jobs()
+    // A file has the name of the folder in which parts are kept.
+    try Data().write(to: folder.appendingPathComponent("meeting-1.m4a.parts"))
+    let failure = await #expect(throws: ComposerFailure.self) {
+      _ = try await jobs.compose(until: { nil }) { _, _, _ in }
+    }
+    #expect(failure?.concernsOneCall == false && !isWritten(2))
   }
 
   @Test("a signal ends them, and says what is kept")
