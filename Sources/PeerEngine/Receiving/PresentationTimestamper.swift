@@ -238,7 +238,7 @@ extension PresentationTimestamper {
   /// cannot be known.
   private func timesWithLosses(_ count: Int, next: Int64?) -> [Int64]? {
     guard hasLoss, timestamps == .decoding, let step, let complete, let newest else { return nil }
-    let next = count < waiting.count ? waiting[offset: count].frame.time.ticks : next
+    let next = waiting.dropFirst(count).first?.frame.time.ticks ?? next
     return even.times(
       of: waiting.prefix(count).map { .init(count: $0.count, ticks: $0.frame.time.ticks) },
       after: .init(count: complete, ticks: newest.ticks), before: next, step: step)
