@@ -224,7 +224,7 @@ let package = Package(
       [
         "Media", "MediaMessages", "MediaWorker", "Codecs", "Pattern", "FileSource", "CYUV", byteBuffer, logging,
       ]),
-    module("Console", ["Media", "Signalling", logging]),
+    module("Console", ["Media", "PeerEngine", "Signalling", logging]),
     module(
       "MetricsEndpoint",
       [
@@ -282,7 +282,8 @@ let package = Package(
       swiftSettings: rules),
 
     .executableTarget(
-      name: "call-instructions", dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", byteBuffer],
+      name: "call-instructions",
+      dependencies: ["ICE", "Media", "PeerEngine", "RTP", "Recorder", "Signalling", byteBuffer],
       path: "Benchmarks/Instructions", swiftSettings: rules),
     .executableTarget(
       name: "record-call", dependencies: ["RecordedCalls"], path: "Benchmarks/Compositions", swiftSettings: rules),
@@ -430,7 +431,7 @@ let package = Package(
     tests(
       of: "LiveSource",
       ["Bitstream", "Media", "MediaMessages", "Codecs", "Pattern", "FileSource", "chatbot-media", byteBuffer]),
-    tests(of: "Console", ["Media", logging]),
+    tests(of: "Console", ["Media", "PeerEngine", logging]),
     tests(
       of: "MetricsEndpoint",
       [

@@ -120,3 +120,17 @@ extension RoomCall {
     }
   }
 }
+
+extension RoomCall.Outcome {
+  /// Says what is missing in the recordings of a call that was to be recorded.
+  ///
+  /// - Parameter required: What must have been recorded; if it is empty, anything.
+  /// - Returns: A sentence; nil if nothing is missing.
+  package func missingRecordings(of required: [SessionRequirement]) -> String? {
+    if !required.isEmpty { return summary.missing(of: required) }
+    if recordingsForgotten > 0 || recordings.contains(where: { !$0.manifest.tracks.isEmpty }) { return nil }
+    return recordings.isEmpty
+      ? "Nothing was recorded, because no user sent media."
+      : "Nothing was recorded, because no user sent media that can be recorded."
+  }
+}

@@ -3,13 +3,28 @@ internal import Glibc
 /// Text that is added to the end of a file that other programs may write as well.
 package enum AppendedFile {
   /// Why a file could not be written.
-  package struct WriteError: Error {
+  package struct WriteError: Error, CustomStringConvertible {
     /// A clause, for example "permission denied".
-    package let reason: String
+    package let description: String
 
     fileprivate init(_ number: Int32) {
       let text = String(cString: strerror(number))
-      reason = text.prefix(1).lowercased() + text.dropFirst()
+      description = text.prefix(1).lowercased() + text.dropFirst()
+    }
+  }
+
+  /// Checks that text can be added to a file. It cannot be replaced, because other programs may have it open.
+  package static func check(_ path: String) throws(WriteError) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR { throw WriteError(EISDIR) }
+      guard faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 else { throw WriteError(errno) }
+    } else if errno == ENOENT {
+      let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+      let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+      guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else { throw WriteError(errno) }
+    } else {
+      throw WriteError(errno)
     }
   }
 

@@ -9,13 +9,21 @@ package enum DocumentFile {
     var status = stat()
     if stat(path, &status) == 0 {
       if isFolder(status) { throw OutputError(number: EISDIR) }
-      if access(path, W_OK) == 0 { return }
+      if mayUse(path, W_OK) { return }
       let failure = errno
       // A file may be replaced if only its folder can be written.
-      guard isFile(status), access(folder(of: path), W_OK | X_OK) == 0 else { throw OutputError(number: failure) }
+      guard isFile(status), mayUse(folder(of: path), W_OK | X_OK) else { throw OutputError(number: failure) }
     } else {
-      guard errno == ENOENT, access(folder(of: path), W_OK | X_OK) == 0 else { throw OutputError(number: errno) }
+      guard errno == ENOENT, mayUse(folder(of: path), W_OK | X_OK) else { throw OutputError(number: errno) }
     }
+  }
+
+  /// The sentence for a document that could not be written, for example `a.json cannot be written: No space left on device.`
+  ///
+  /// - Parameter name: The path of the document, or another name for where it was to be written.
+  package static func sentence(_ error: any Error, writing name: String) -> String {
+    let reason = "\(error)"
+    return "\(name) cannot be written: \(reason)\(reason.hasSuffix(".") ? "" : ".")"
   }
 
   /// Writes a text. A file is replaced by renaming a temporary file beside it, so that a reader sees the old or the new text, and keeps
@@ -76,6 +84,9 @@ package enum DocumentFile {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
+
+  /// Whether the rights with which files are opened suffice: not those of the user who started the program.
+  private static func mayUse(_ path: String, _ mode: Int32) -> Bool { faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 }
 
   private static func isFile(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
   private static func isFolder(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }

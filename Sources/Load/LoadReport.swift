@@ -203,6 +203,18 @@ public struct LoadReport: Sendable, Hashable, Codable {
     return most.map { (counts.values.reduce(0, +), $0.key) }
   }
 
+  /// How many of those that were started were never connected or carried no media, and why, as sentences; nil if ``isComplete``.
+  package var unconnected: String? {
+    if isComplete { return nil }
+    let kind = viewers == nil ? "Publishers" : publishers == 0 ? "Viewers" : "Publishers and viewers"
+    let allStarted = started + (viewers?.started ?? 0)
+    let allConnected = connected + (viewers?.connected ?? 0)
+    let what = allConnected < allStarted ? "were never connected" : "were refused all media"
+    let unserved = unserved
+    let count = unserved?.count ?? allStarted - allConnected
+    return "\(kind) that \(what): \(count) of \(allStarted).\(unserved.map { " \($0.reason)" } ?? "")"
+  }
+
   /// The number of publishers and viewers that failed, were never connected, or carried no media because others refused it. In the
   /// JSON of an earlier version, the number of failures.
   var failed: Int {

@@ -46,6 +46,15 @@ extension RoomLoad {
     /// The number of publishers and viewers.
     var participants: Int { publishers + viewers }
 
+    /// All participants with a verb, to begin a sentence: `All 50 publishers and the viewer are`.
+    package var who: String {
+      let parts = [(publishers, "publisher"), (viewers, "viewer")].filter { $0.0 > 0 }.map {
+        $0.0 == 1 ? "the \($0.1)" : "all \($0.0) \($0.1)s"
+      }
+      let text = parts.joined(separator: " and ")
+      return "\(text.prefix(1).uppercased())\(text.dropFirst()) \(participants == 1 ? "is" : "are")"
+    }
+
     /// The role of the participant with an index.
     func role(of index: Int) -> LoadRole { index < publishers ? .publisher : .viewer }
 

@@ -24,6 +24,14 @@ package enum BoundedFile {
     }
     throw ReadError(sentence: "\(path) cannot be read: it has more than \(longest) bytes.")
   }
+
+  /// Reads a text in UTF-8.
+  package static func text(_ path: String, longest: Int) throws(ReadError) -> String {
+    guard let text = String(bytes: try read(path, longest: longest), encoding: .utf8) else {
+      throw ReadError(sentence: "\(path) is not UTF-8 text.")
+    }
+    return text
+  }
 }
 
 extension BoundedFile.ReadError {

@@ -33,6 +33,10 @@ package protocol SignallingAdapter: Sendable {
   /// Whether an address that is a URL must name the host of a server. If not, it names something within a service.
   var addressNamesHost: Bool { get }
 
+  /// The server of a call page, and the room that the address of the page names; nil if a text is not the address of a page of the
+  /// system.
+  func server(ofPage text: String) -> (address: SignallingAddress, room: String?)?
+
   /// What can be done in a call at an address, before there is a client: that has the same
   /// ``SignallingClient/capabilities``, unless the other side says more when the client connects.
   func capabilities(at address: SignallingAddress) -> SignallingCapabilities
@@ -72,6 +76,8 @@ extension SignallingAdapter {
   package var defaultRoom: String? { nil }
   package var addressIsURL: Bool { true }
   package var addressNamesHost: Bool { true }
+
+  package func server(ofPage text: String) -> (address: SignallingAddress, room: String?)? { nil }
 
   package func host(of address: SignallingAddress, environment: [String: String]) -> String? { address.host }
 

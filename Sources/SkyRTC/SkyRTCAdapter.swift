@@ -19,6 +19,10 @@ package struct SkyRTCAdapter: SignallingAdapter {
 
   package func capabilities(at address: SignallingAddress) -> SignallingCapabilities { SkyRTCClient.capabilities }
 
+  package func server(ofPage text: String) -> (address: SignallingAddress, room: String?)? {
+    RoomAddress(text).map { (SignallingAddress($0.webSocket), $0.room) }
+  }
+
   package func probe(
     of address: SignallingAddress, environment: [String: String]
   ) throws(SignallingSettingsError) -> ServerProbe? {

@@ -77,7 +77,7 @@ struct OutcomeReport {
         if !usesStandardOutput { files.append(file) }
       } catch {
         let name = usesStandardOutput ? "Standard output" : file
-        failure = CallFailure(.disk, "\(name) cannot be written: \(FileErrorDescription.sentence(error))")
+        failure = CallFailure(.disk, DocumentFile.sentence(error, writing: name))
       }
     }
     if !files.isEmpty { show("Summary: \(files.joined(separator: ", "))") }
@@ -100,16 +100,6 @@ struct OutcomeReport {
   /// Throws if a recording or the call failed, or if less was recorded than was asked for.
   func check() throws(CallFailure) {
     if let failure = outcome.recordingFailure ?? outcome.failure { throw failure }
-    if !options.require.isEmpty {
-      guard let sentence = outcome.summary.missing(of: options.require) else { return }
-      throw CallFailure(.nothingRecorded, sentence)
-    }
-    let recordings = outcome.recordings
-    if outcome.recordingsForgotten > 0 || recordings.contains(where: { !$0.manifest.tracks.isEmpty }) { return }
-    throw CallFailure(
-      .nothingRecorded,
-      recordings.isEmpty
-        ? "Nothing was recorded, because no user sent media."
-        : "Nothing was recorded, because no user sent media that can be recorded.")
+    if let sentence = outcome.missingRecordings(of: options.require) { throw CallFailure(.nothingRecorded, sentence) }
   }
 }

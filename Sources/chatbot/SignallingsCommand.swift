@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignallingAdapters
 
 /// Lists the signalling systems with an example of each.
 struct SignallingsCommand: ParsableCommand {
@@ -6,6 +7,6 @@ struct SignallingsCommand: ParsableCommand {
     commandName: "signallings", abstract: "List the signalling systems, with an example of each.")
 
   func run() {
-    print(SignallingSystems.list)
+    print(SignallingSystems.supported.list)
   }
 }

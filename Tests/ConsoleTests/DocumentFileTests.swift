@@ -109,6 +109,38 @@ final class DocumentFileTests {
     #expect(names.isEmpty)
   }
 
+  @Test("an existing file needs the right to write it or its folder, and a new one that to write its folder")
+  func rights() throws {
+    let path = folder.appendingPathComponent("report.json").path
+    try DocumentFile.write("first", to: path)
+    defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
+    for (file, directory) in [(0o444, 0o555), (0o444, 0o777), (0o666, 0o555)] {
+      try FileManager.default.setAttributes([.posixPermissions: file], ofItemAtPath: path)
+      try FileManager.default.setAttributes([.posixPermissions: directory], ofItemAtPath: folder.path)
+      let (mayWriteFile, mayWriteFolder) = (file == 0o666, directory == 0o777)
+      try withoutPrivileges {
+        #expect(isAccepted { try DocumentFile.check(path) } == (mayWriteFile || mayWriteFolder))
+        #expect(isAccepted { try DocumentFile.check(path + ".new") } == mayWriteFolder)
+        // Text is added to a file itself, which other programs may have open.
+        #expect(isAccepted { try AppendedFile.check(path) } == mayWriteFile)
+        #expect(isAccepted { try AppendedFile.check(path + ".new") } == mayWriteFolder)
+      }
+    }
+  }
+
+  private func isAccepted(_ check: () throws -> Void) -> Bool {
+    do { try check() } catch { return false }
+    return true
+  }
+
+  @Test("the sentence for a document that was not written ends with one full stop")
+  func sentence() {
+    let full = #expect(throws: OutputError.self) { try DocumentFile.write("x", to: "/dev/full") }
+    #expect(full.map { DocumentFile.sentence($0, writing: "a") } == "a cannot be written: No space left on device.")
+    struct Other: Error, CustomStringConvertible { let description = "It is locked." }
+    #expect(DocumentFile.sentence(Other(), writing: "a") == "a cannot be written: It is locked.")
+  }
+
   @Test("a device is written directly")
   func device() throws {
     try DocumentFile.write("x", to: "/dev/null")

@@ -8,6 +8,7 @@ documents of a collection serve the official client. Users sign in as with the I
 
 prints one line of JSON, {"port": N}, and serves until its standard input ends. POST /control changes its behaviour:
     {"require": ["token"]}         only these bearer tokens are accepted; null accepts everybody
+    {"refuse": ["token"]}          these bearer tokens are not accepted
     {"apiKey": "key"}              sign-in accepts this key only
     {"status": 503, "retryAfter": 1, "count": 3}   the next requests fail like this; count -1 is for ever
     {"lie": "paging"|"huge"|"fields"|"json"|"html"|"time"|null}   responses are wrong in this way
@@ -33,7 +34,7 @@ class Database:
         self.lock = threading.Lock()
         self.documents = {}
         self.last = 0
-        self.behaviour = {"require": None, "apiKey": None, "status": None, "lie": None}
+        self.behaviour = {"require": None, "refuse": [], "apiKey": None, "status": None, "lie": None}
         self.requests = {}
         self.tokens = []
 
@@ -139,10 +140,9 @@ class Handler(BaseHTTPRequestHandler):
                 if behaviour["count"] == 0:
                     behaviour["status"] = None
             raise Failure(code, "UNAVAILABLE", "told to fail", retry_after)
-        if behaviour["require"] is not None:
-            token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-            if token not in behaviour["require"]:
-                raise Failure(401, "UNAUTHENTICATED", "missing or wrong token")
+        token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+        if token in behaviour["refuse"] or behaviour["require"] is not None and token not in behaviour["require"]:
+            raise Failure(401, "UNAUTHENTICATED", "missing or wrong token")
         lie = self.lie(behaviour["lie"], path)
         if lie is not None:
             return lie

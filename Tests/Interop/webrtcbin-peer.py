@@ -138,11 +138,9 @@ class Peer:
         self.peer.connect("on-ice-candidate", self.on_candidate)
         self.peer.connect("pad-added", self.on_pad)
         self.peer.connect("notify::connection-state", self.on_state)
+        self.pipeline.get_bus().add_signal_watch()
+        self.pipeline.get_bus().connect("message::latency", lambda *_: self.pipeline.recalculate_latency())
         self.pipeline.set_state(Gst.State.PLAYING)
-        # So that the first sender reports come while a recorder still waits for them.
-        session = self.peer.get_by_name("rtpbin").emit("get-internal-session", 0)
-        if session:
-            session.set_property("rtcp-min-interval", Gst.SECOND // 2)
 
     def paint(self):
         """Paints a frame each fifteenth of a second, at the time that its buffer states."""
@@ -197,6 +195,13 @@ class Peer:
     def on_state(self, peer, _):
         state = peer.get_property("connection-state").value_nick
         write({"state": state})
+        # A session that does not know the latency of its senders reports timestamps that run too fast.
+        self.pipeline.recalculate_latency()
+        # So that the first sender reports come while a recorder still waits for them.
+        session = self.peer.get_by_name("rtpbin").emit("get-internal-session", 0)
+        if session:
+            session.set_property("rtcp-min-interval", Gst.SECOND // 4)
+            session.set_property("bandwidth", 10_000_000.0)
         if state != "connected" or self.sender:
             return
         if not VIDEO[options.video][3]:

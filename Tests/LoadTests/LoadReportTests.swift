@@ -293,6 +293,10 @@ struct LoadReportTests {
     let report = report([refused, refused, record()])
     #expect(report.unserved?.count == 3)
     #expect(report.unserved?.reason == "The participant refused our video of section 0; we offered VP8.")
+    #expect(
+      report.unconnected
+        == "Publishers that were never connected: 3 of 3. The participant refused our video of section 0; we offered VP8."
+    )
     #expect(report.refused?.map(\.count) == [2] && report.refused?.first?.reason == report.unserved?.reason)
     #expect(report.failures.isEmpty)
     #expect(self.report([record()]).unserved?.reason == "Nobody else was in the room.")
@@ -326,6 +330,8 @@ struct LoadReportTests {
     let refusedAll = self.report([silent, sending])
     #expect(!refusedAll.isComplete && refusedAll.connected == 2)
     #expect(refusedAll.unserved?.count == 1 && refusedAll.unserved?.reason == "Our video is not sent.")
+    #expect(carrying.unconnected == nil)
+    #expect(refusedAll.unconnected == "Publishers that were refused all media: 1 of 2. Our video is not sent.")
     #expect(refusedAll.eachPublisher?.map(\.failure) == ["Our video is not sent.", nil])
   }
 

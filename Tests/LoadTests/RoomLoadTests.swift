@@ -10,6 +10,18 @@ import Testing
 
 @Suite("the load of a room")
 struct RoomLoadTests {
+  @Test(
+    "the participants are named by their roles and numbers",
+    arguments: [
+      (50, 1, "All 50 publishers and the viewer are"), (1, 0, "The publisher is"), (0, 2, "All 2 viewers are"),
+      (1, 3, "The publisher and all 3 viewers are"),
+    ])
+  func participants(publishers: Int, viewers: Int, expected: String) {
+    var settings = RoomLoad.Settings(server: "ws://a", room: "100") { index, _ in Client(.admits, index) }
+    (settings.publishers, settings.viewers) = (publishers, viewers)
+    #expect(settings.who == expected)
+  }
+
   /// A source that sends nothing and does not end.
   private struct SilentSource: FrameSource {
     let kinds: Set<MediaKind> = [.video]

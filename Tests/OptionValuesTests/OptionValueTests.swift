@@ -39,6 +39,29 @@ struct OptionValueTests {
     #expect((try? Bitrate(text))?.bitsPerSecond == bits)
   }
 
+  @Test(
+    "valid sizes of a log file are parsed, and others are rejected",
+    arguments: [
+      ("10kB", 10_000), ("500kB", 500_000), ("10MB", 10_000_000), ("1000GB", 1_000_000_000_000), ("9kB", nil),
+      ("1001GB", nil), ("10000", nil), ("", nil), ("-1MB", nil),
+    ] as [(String, Int64?)])
+  func logSizes(text: String, bytes: Int64?) {
+    #expect((try? LogSize(text))?.bytes == bytes)
+  }
+
+  @Test("a text of a file is read if it is UTF-8 and not too long")
+  func texts() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("text-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data("grün".utf8).write(to: file)
+    #expect(try BoundedFile.text(file.path, longest: 5) == "grün")
+    let long = #expect(throws: BoundedFile.ReadError.self) { try BoundedFile.text(file.path, longest: 4) }
+    #expect(long?.sentence == "\(file.path) cannot be read: it has more than 4 bytes.")
+    try Data([0x67, 0xFF]).write(to: file)
+    let other = #expect(throws: BoundedFile.ReadError.self) { try BoundedFile.text(file.path, longest: 5) }
+    #expect(other?.sentence == "\(file.path) is not UTF-8 text.")
+  }
+
   @Test("a printed bitrate can be parsed again")
   func roundTrip() throws {
     for bits in [50_000, 300_000, 2_500_000, 2_000_000, 1_234_567] {

@@ -18,7 +18,16 @@ final class PatternCamera: SentTrack {
   private var next: Int
   /// The frames that were not sent since the last one, and why.
   private var missing: (gap: SentGap, frames: Int)?
-  private var lastTicks = Int64.min
+  /// The video of a span in a codec that is not encoded live.
+  private struct StoredSpan {
+    let codec: Codec
+    /// The number of the first frame.
+    let first: Int
+    let end: Double
+    let frames: [ByteBuffer]
+  }
+
+  private var stored: StoredSpan?
   /// The orientation of the last frame.
   private var orientation = VideoOrientation.upright
 
@@ -55,27 +64,61 @@ final class PatternCamera: SentTrack {
     // To mirror and to turn is its own inverse.
     let camera = orientation.isMirrored ? orientation : VideoOrientation(quarterTurns: -orientation.rotation / 90)
     let sentSize = camera.size(of: size)
-    if encoder?.codec != codec || painter?.size != size || encodedSize != sentSize {
-      painter = PatternPainter(size: size, streamID: pattern)
-      encoder = try VideoEncoder(codec, settings(sentSize))
-      encodedSize = sentSize
-    }
-    guard let painter, let encoder else { return nil }
-    let shown = clock.shown(at: reading)
-    let painted = painter.videoFrame(frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: shown))
-    let frame = try painted.turned(camera)
-    let ticks = Int64((reading * Double(VideoEncoder.rate)).rounded())
+    if painter?.size != size { painter = PatternPainter(size: size, streamID: pattern) }
     // A recorder requests a keyframe when the orientation changes.
     let isTurned = orientation != self.orientation
     self.orientation = orientation
-    let isFirst = missing != nil || isTurned || number.isMultiple(of: video.keyframeDistance)
-    guard var output = try encoder.encode(frame, time: ticks, keyframe: isFirst).map({ ($0.payload, $0.isKeyframe) })
-    else { return nil }
-    if let damaged = video.damaged, damaged.contains(time) { output.0 = Self.damaged(output.0, by: UInt64(number)) }
+    let ticks = Int64((reading * Double(VideoEncoder.rate)).rounded())
+    let encoded: (payload: ByteBuffer, isKeyframe: Bool)?
+    if Codec.encodedLive.contains(codec) {
+      if encoder?.codec != codec || encodedSize != sentSize {
+        encoder = try VideoEncoder(codec, settings(sentSize))
+        encodedSize = sentSize
+      }
+      let isFirst = missing != nil || isTurned || number.isMultiple(of: video.keyframeDistance)
+      encoded = try frame(number, turned: camera).flatMap { try encoder?.encode($0, time: ticks, keyframe: isFirst) }
+        .map { ($0.payload, $0.isKeyframe) }
+    } else {
+      encoder = nil
+      let end = video.changes.first { $0.at > time }?.at ?? span.upperBound
+      encoded = try stored(number, codec: codec, until: end, turned: camera)
+    }
+    guard var output = encoded else { return nil }
+    if let damaged = video.damaged, damaged.contains(time) {
+      output.payload = Self.damaged(output.payload, by: UInt64(number))
+    }
     defer { missing = nil }
     return SentPiece(
-      time: time, ticks: ticks, codec: codec, payload: output.0, isKeyframe: output.1, size: output.1 ? sentSize : nil,
-      orientation: orientation, gap: missing.map { $0.gap.reported($0.frames) })
+      time: time, ticks: ticks, codec: codec, payload: output.payload, isKeyframe: output.isKeyframe,
+      size: output.isKeyframe ? sentSize : nil, orientation: orientation,
+      gap: missing.map { $0.gap.reported($0.frames) })
+  }
+
+  /// Returns the frame with a number as the camera sends it.
+  private func frame(_ number: Int, turned camera: VideoOrientation) throws -> VideoFrame? {
+    let shown = clock.shown(at: Double(number) / Double(video.framesPerSecond))
+    return try painter?.videoFrame(frame: UInt32(truncatingIfNeeded: number), time: UInt64(clamping: shown))
+      .turned(camera)
+  }
+
+  /// Returns the frame with a number in a codec that is not encoded live. The first of a span has all of the span encoded.
+  ///
+  /// - Parameter end: The end of the span, in seconds of the call.
+  private func stored(
+    _ number: Int, codec: Codec, until end: Double, turned camera: VideoOrientation
+  ) throws -> (payload: ByteBuffer, isKeyframe: Bool)? {
+    if stored?.codec != codec || stored?.end != end {
+      var frames: [VideoFrame] = []
+      while clock.time(of: Double(number + frames.count) / Double(video.framesPerSecond)) < end,
+        let frame = try frame(number + frames.count, turned: camera)
+      { frames.append(frame) }
+      let stream = try SpanEncoding.stream(
+        of: frames, codec: codec, framesPerSecond: video.framesPerSecond, keyframeDistance: video.keyframeDistance)
+      stored = StoredSpan(codec: codec, first: number, end: end, frames: stream)
+    }
+    guard let stored, stored.frames.indices.contains(number - stored.first) else { return nil }
+    let payload = stored.frames[number - stored.first]
+    return (payload, codec.properties.bitstream?.header(of: payload)?.isKeyframe ?? false)
   }
 
   private func settings(_ size: VideoSize) -> VideoEncoder.Settings {

@@ -90,7 +90,7 @@ extension RecordedCall {
     return RecordedCall(users)
   }
 
-  /// Users whose size, orientation or codec changes, and one of each other codec.
+  /// Users whose size, orientation or codec changes, with AV1 and H.265 beside other codecs, and one of each other codec.
   package static func changes(_ seconds: Double = 12) -> RecordedCall {
     let portrait = VideoSize(width: 240, height: 320)
     let wide = VideoSize(width: 640, height: 360)
@@ -119,6 +119,14 @@ extension RecordedCall {
       RecordedUser(
         "stereo", 0..<seconds, camera: SentVideo(framesPerSecond: 15),
         microphone: SentAudio(.opus, channels: 2), pattern: 6, shift: shift(3)),
+      RecordedUser(
+        "av1", 0..<seconds,
+        camera: SentVideo(changes: [
+          .init(at: seconds / 3, codec: .av1, size: small), .init(at: seconds * 2 / 3, codec: .av1, size: wide),
+        ]), pattern: 8),
+      RecordedUser(
+        "h265", 0..<seconds, camera: SentVideo(changes: [.init(at: seconds / 2, codec: .h265, size: small)]),
+        pattern: 9),
     ])
   }
 

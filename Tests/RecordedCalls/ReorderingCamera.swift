@@ -62,21 +62,9 @@ final class ReorderingCamera: SentTrack {
 
   /// Appends the units of a byte stream (H.264, annex B), each after its length.
   private static func append(_ bytes: [UInt8], to payload: inout ByteBuffer) {
-    var starts: [Int] = []
-    var position = 0
-    while position + 3 <= bytes.count {
-      if bytes[position] == 0, bytes[position + 1] == 0, bytes[position + 2] == 1 {
-        starts.append(position + 3)
-        position += 3
-      } else {
-        position += 1
-      }
-    }
-    for (index, start) in starts.enumerated() {
-      var end = index + 1 < starts.count ? starts[index + 1] - 3 : bytes.count
-      while end > start, bytes[end - 1] == 0 { end -= 1 }
-      payload.writeInteger(UInt32(end - start))
-      payload.writeBytes(bytes[start..<end])
+    for unit in ByteStreamUnits.ranges(in: bytes) {
+      payload.writeInteger(UInt32(unit.count))
+      payload.writeBytes(bytes[unit])
     }
   }
 }

@@ -2,7 +2,7 @@ package import Media
 
 /// The video of a stream of a synthetic call: the test pattern, encoded.
 package struct SentVideo: Sendable, Hashable {
-  /// Another size or another codec from a time on, which begins with a keyframe.
+  /// Another size or another codec from a time on, which begins with a keyframe. In a codec that is not encoded live it has no gaps.
   package struct Change: Sendable, Hashable {
     /// In seconds of the call.
     package var at: Double

@@ -15,6 +15,19 @@ struct AV1BitReader {
 
   /// Reads a number of up to 32 bits: f(n).
   mutating func read(_ count: Int) throws(ParseError) -> Int {
+    if (1...32).contains(count),
+      let word = bytes.getInteger(at: bytes.readerIndex + position / 8, as: UInt64.self)
+    {
+      // At most 7 bits that were read, and then those that are wanted.
+      let value = (word << UInt64(position % 8)) >> UInt64(64 - count)
+      position += count
+      return Int(truncatingIfNeeded: value)
+    }
+    return try readBytes(count)
+  }
+
+  /// The same near the end, a byte at a time.
+  private mutating func readBytes(_ count: Int) throws(ParseError) -> Int {
     var value = 0
     var missing = min(count, 32)
     while missing > 0 {

@@ -9,8 +9,8 @@ struct NALUnitBitReader {
   private var index: Int
   /// The number of bytes of value 0 before the next byte, at most 2.
   private var zeros = 0
-  private var current: UInt8 = 0
-  /// The bits of `current` that have not been read.
+  /// The bits that have been loaded and not read, from the highest one on; those after them are 0.
+  private var window: UInt64 = 0
   private var available = 0
 
   /// Starts after the header of a NAL unit.
@@ -26,17 +26,12 @@ struct NALUnitBitReader {
 
   /// Reads a number of up to 32 bits: u(n).
   mutating func read(_ count: Int) throws(ParseError) -> UInt32 {
-    var value: UInt64 = 0
-    var missing = min(count, 32)
-    while missing > 0 {
-      if available == 0 { try advance() }
-      let taken = min(available, missing)
-      let bits = UInt64(current) >> UInt64(available - taken) & (1 << UInt64(taken) - 1)
-      value = value << UInt64(taken) | bits
-      available -= taken
-      missing -= taken
+    let count = min(max(count, 0), 32)
+    if available < count {
+      load()
+      guard available >= count else { throw missingByte }
     }
-    return UInt32(truncatingIfNeeded: value)
+    return take(count)
   }
 
   mutating func flag() throws(ParseError) -> Bool { try read(1) == 1 }
@@ -52,12 +47,20 @@ struct NALUnitBitReader {
   /// Reads an Exp-Golomb code, at most 2^32 - 2: ue(v) (ITU-T H.264, 9.1; ITU-T H.265, 9.2).
   mutating func code() throws(ParseError) -> UInt32 {
     var zeros = 0
-    while try !flag() {
-      zeros += 1
+    repeat {
+      if available == 0 {
+        load()
+        guard available > 0 else { throw missingByte }
+      }
+      let run = min(window.leadingZeroBitCount, available)
+      zeros += run
       guard zeros < 32 else {
         throw .wrongValue("An Exp-Golomb code in \(part.lowercasedFirst)", expected: "of at most 32 bits", found: 33)
       }
-    }
+      _ = take(run)
+      // All loaded bits were 0.
+    } while available == 0
+    _ = take(1)
     guard zeros > 0 else { return 0 }
     return (1 << UInt32(zeros) - 1) + (try read(zeros))
   }
@@ -80,18 +83,36 @@ struct NALUnitBitReader {
   /// Reads a signed Exp-Golomb code of 32 bits.
   mutating func signedCode32() throws(ParseError) -> Int32 { Int32(clamping: try signedCode()) }
 
-  private mutating func advance() throws(ParseError) {
-    if zeros == 2, unit.getInteger(at: index, as: UInt8.self) == 3 {
-      index += 1
-      zeros = 0
+  /// Removes loaded bits, at most 32 and no more than there are.
+  private mutating func take(_ count: Int) -> UInt32 {
+    let value = UInt32(truncatingIfNeeded: window >> UInt64(64 - count))
+    window <<= UInt64(count)
+    available -= count
+    return value
+  }
+
+  /// Loads at least 57 bits, or all that are left.
+  private mutating func load() {
+    let start = unit.readerIndex
+    var (next, zeros, window, available) = (index - start, zeros, window, available)
+    unit.withUnsafeReadableBytes { bytes in
+      while available <= 56, next < bytes.count {
+        let byte = bytes[next]
+        next += 1
+        if zeros == 2, byte == 3 {
+          zeros = 0
+          continue
+        }
+        zeros = byte == 0 ? min(zeros + 1, 2) : 0
+        window |= UInt64(byte) << UInt64(56 - available)
+        available += 8
+      }
     }
-    guard let byte = unit.getInteger(at: index, as: UInt8.self) else {
-      throw .tooShort(part, needs: index - unit.readerIndex + 1, found: unit.readableBytes)
-    }
-    index += 1
-    zeros = byte == 0 ? min(zeros + 1, 2) : 0
-    current = byte
-    available = 8
+    (index, self.zeros, self.window, self.available) = (next + start, zeros, window, available)
+  }
+
+  private var missingByte: ParseError {
+    .tooShort(part, needs: index - unit.readerIndex + 1, found: unit.readableBytes)
   }
 }
 

@@ -11,6 +11,13 @@ public struct CheckStatus: Sendable, Hashable {
   /// another way.
   package var waitsOnlyForRefusedMedia = false
 
+  package init(
+    elapsed: Double, mediaElapsed: Double?, peers: [Peer], pending: [String], waitsOnlyForRefusedMedia: Bool = false
+  ) {
+    (self.elapsed, self.mediaElapsed, self.peers) = (elapsed, mediaElapsed, peers)
+    (self.pending, self.waitsOnlyForRefusedMedia) = (pending, waitsOnlyForRefusedMedia)
+  }
+
   /// The state of one peer.
   public struct Peer: Sendable, Hashable {
     public var id: String
@@ -26,5 +33,13 @@ public struct CheckStatus: Sendable, Hashable {
     public var bitrate: Double
     /// The audio level of the first stream in dB relative to full scale; nil if no audio arrived.
     public var level: Double?
+
+    package init(
+      id: String, reached: CallProgress, progress: String, isGone: Bool, isListener: Bool = false, fps: Double,
+      bitrate: Double, level: Double?
+    ) {
+      (self.id, self.reached, self.progress, self.isGone) = (id, reached, progress, isGone)
+      (self.isListener, self.fps, self.bitrate, self.level) = (isListener, fps, bitrate, level)
+    }
   }
 }

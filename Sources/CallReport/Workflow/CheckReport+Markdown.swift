@@ -15,6 +15,15 @@ extension CheckReport {
   public func markdown(limit: Int = maximumMarkdownBytes, completeFailures: Int = 10) -> String {
     MarkdownSummary(report: self, limit: limit, completeFailures: completeFailures).text
   }
+
+  /// Returns the Markdown to add to the end of a file, with an empty line before it; empty if nothing fits.
+  ///
+  /// - Parameter size: the size of the file in bytes.
+  package func markdown(addedTo size: Int) -> String {
+    let separator = size > 0 ? "\n" : ""
+    let text = markdown(limit: Self.maximumMarkdownBytes - size - separator.utf8.count)
+    return text.isEmpty ? "" : separator + text
+  }
 }
 
 /// A report as Markdown.

@@ -62,7 +62,8 @@ package struct CompositionJobs: Sendable {
 }
 
 extension ComposerFailure {
-  init(_ error: CompositionError) {
+  /// The failure of options or recordings.
+  package init(_ error: CompositionError) {
     switch error.kind {
     case .usage: self = .usage(error.sentence)
     case .input: self = .input(error.sentence)

@@ -45,9 +45,10 @@ struct CameraInputs {
 
     let storedVideo = options.audio == nil ? main.storedVideo : nil
     if main.video != nil, storedVideo == nil, options.videoCodec.properties.encoder == nil {
+      let codec = options.videoCodec.properties.name
+      let reason = (main.encodingReason ?? options.encodingReason).map { "\($0), and nothing here encodes \(codec)" }
       throw LiveCamera.OpeningError(
-        "\(parts[0]) cannot be sent as \(options.videoCodec.properties.name): that is sent from files only, as they have it."
-      )
+        "\(parts[0]) cannot be sent as \(codec): \(reason ?? "that is sent from files only, as they have it").")
     }
     let fit = main.video.map { VideoScaling($0.size, wanted: options.size) }
     var evenRate = rate

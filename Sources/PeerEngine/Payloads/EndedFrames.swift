@@ -8,11 +8,10 @@ struct EndedFrames<Dependency: FrameDependency>: Sendable {
   private var setsMarkers: Bool?
   /// A frame that is complete if the sender sets no markers.
   private var undecided: AssembledFrame<Dependency>?
+  /// Whether that frame is a keyframe. Stored, because Swift would copy the whole frame for each packet to read it.
+  private(set) var holdsKeyframe = false
   /// At most three: one packet can end a frame, decide about the frame before it, and be a complete frame itself.
   private var finished: [AssembledFrame<Dependency>] = []
-
-  /// Whether a keyframe is complete if the sender sets no markers.
-  var holdsKeyframe: Bool { undecided?.dependency.isKeyframe ?? false }
 
   /// Adds the next frame.
   ///
@@ -32,6 +31,7 @@ struct EndedFrames<Dependency: FrameDependency>: Sendable {
       releaseUndecided(isWhole: false)
     } else if setsMarkers == nil, undecided == nil {
       undecided = frame
+      holdsKeyframe = frame.dependency.isKeyframe
       return
     } else {
       setsMarkers = false
@@ -46,7 +46,10 @@ struct EndedFrames<Dependency: FrameDependency>: Sendable {
   }
 
   /// Discards the frame of which it is not known whether it has ended.
-  mutating func discardUndecided() { undecided = nil }
+  mutating func discardUndecided() {
+    undecided = nil
+    holdsKeyframe = false
+  }
 
   /// Takes that frame for damaged: no more packets of this source follow.
   mutating func finish() {
@@ -56,7 +59,7 @@ struct EndedFrames<Dependency: FrameDependency>: Sendable {
 
   private mutating func releaseUndecided(isWhole: Bool) {
     guard var frame = undecided else { return }
-    undecided = nil
+    discardUndecided()
     if !isWhole {
       frame.isCutOff = true
       frame.markDamaged()

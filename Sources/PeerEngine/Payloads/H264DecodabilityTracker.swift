@@ -75,28 +75,28 @@ package struct H264DecodabilityRules: DecodabilityRules {
     let passes = frame.isComplete && (isIntact || refersToAdmitted ?? isProvenByNumber)
     if passes, refersToAdmitted != nil { admitted.setLast(true) }
     if !passes { isIntact = false }
-
-    if frame.isComplete {
-      if isProvenByNumber {
-        unproven = 0
-      } else {
-        reference = nil
-      }
-      if frame.isReference ?? true, reference != nil { reference = passes ? frame.frameNumber : nil }
-    } else {
-      switch frame.isReference {
-      case false?: break
-      case true?: reference = nil
-      // Nothing of a slice arrived: the frame is proved harmless, or not, with the packets lost around it.
-      case nil: unproven += min(max(1, frame.packets), .max - unproven)
-      }
-    }
+    noteReference(frame, passes: passes, isProven: isProvenByNumber)
     if passes { return true }
     // No other frame needs a damaged one of this kind.
     if !frame.isComplete, frame.isReference == false { return false }
     // Without a descriptor, frames that refer to this one or to a missing one cannot be told from others.
     let isOfHigherLayer = refersToAdmitted != nil && frame.dependencies?.temporalLayer ?? 0 > 0
     return isOfHigherLayer || reference != nil ? false : nil
+  }
+
+  /// Notes what a frame says of the frames that others may refer to.
+  private mutating func noteReference(_ frame: Frame, passes: Bool, isProven: Bool) {
+    if frame.isComplete {
+      if isProven { unproven = 0 } else { reference = nil }
+      if frame.isReference ?? true, reference != nil { reference = passes ? frame.frameNumber : nil }
+      return
+    }
+    switch frame.isReference {
+    case false?: break
+    case true?: reference = nil
+    // Nothing of a slice arrived: the frame is proved harmless, or not, with the packets lost around it.
+    case nil: unproven += min(max(1, frame.packets), .max - unproven)
+    }
   }
 
   /// Notes the number of the next frame, and returns whether all frames that it refers to were admitted; nil if that is unknown.

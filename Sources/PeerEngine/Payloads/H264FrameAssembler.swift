@@ -78,14 +78,16 @@ package enum H264FrameFormat: NALUnitFrameFormat {
       var first: ByteBuffer?
       var isKeyframe = false
       for unit in H264NALUnits(payload) where unit.type.isSlice {
-        if first == nil {
+        let isFirst = first == nil
+        if isFirst {
           first = unit.bytes
           isKeyframe = unit.type == .idrSlice
-          guard (try? H264SliceHeader(parsing: unit.bytes))?.firstMacroblock == 0 else { return nil }
         }
         guard (unit.type == .idrSlice) == isKeyframe else { return nil }
-        guard unit.type.hasSliceHeader else { continue }
-        guard let header = try? H264SliceHeader(parsing: unit.bytes) else { return nil }
+        guard isFirst || unit.type.hasSliceHeader else { continue }
+        guard let header = try? H264SliceHeader(parsing: unit.bytes), !isFirst || header.firstMacroblock == 0 else {
+          return nil
+        }
         if !pictureParameterSets.contains(header.pictureParameterSetID) {
           pictureParameterSets.append(header.pictureParameterSetID)
         }

@@ -43,7 +43,7 @@ package struct VP8DecodabilityTracker: DecodabilityTracker {
 
   private enum State: Sendable {
     case waiting
-    case following(lastPictureID: VP8PayloadDescriptor.PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
+    case following(lastPictureID: PictureID?, baseLayerIndex: UInt8?, broken: BrokenLayers)
   }
 
   /// The temporal layers of which every frame so far had the N bit, once there were enough to rule out chance.
@@ -123,13 +123,12 @@ package struct VP8DecodabilityTracker: DecodabilityTracker {
   }
 
   /// Returns whether whole frames are, or may be, missing between the last frame and this one.
-  private func isPictureMissing(before frame: Frame, last: VP8PayloadDescriptor.PictureID?) -> Bool {
+  private func isPictureMissing(before frame: Frame, last: PictureID?) -> Bool {
     guard frame.packetsLostBefore < Self.maximumProvableLoss, let pictureID = frame.descriptor.pictureID, let last
     else {
       return true
     }
-    let mask: UInt16 = pictureID.isLong && last.isLong ? 0x7FFF : 0x7F
-    return (pictureID.value &- last.value) & mask != 1
+    return pictureID.distance(from: last) != 1
   }
 
   /// Returns whether all missing frames must have been of higher temporal layers.

@@ -32,7 +32,8 @@ package struct VP8FrameAssembler: FrameAssembler {
   package init() {}
 
   package var isGatheringKeyframe: Bool {
-    if let open, open.isComplete, open.header?.isKeyframe == true { return true }
+    // Members of `open` one by one, because Swift would copy the whole value to bind it.
+    if open?.isComplete ?? false, open?.header?.isKeyframe ?? false { return true }
     return ended.holdsKeyframe
   }
 

@@ -19,7 +19,7 @@ package struct VP9DecodabilityRules: DecodabilityRules {
     /// Bit N is set if a layer frame depends on the picture N before this one (P_DIFF, 0...127).
     package typealias References = UInt128
 
-    package var pictureID: VP9PayloadDescriptor.PictureID?
+    package var pictureID: PictureID?
     /// TID, 0...7.
     package var temporalLayer: UInt8
     /// U.
@@ -35,7 +35,7 @@ package struct VP9DecodabilityRules: DecodabilityRules {
     package var packetsLostBefore: Int
 
     package init(
-      pictureID: VP9PayloadDescriptor.PictureID? = nil, temporalLayer: UInt8 = 0, isSwitchingUpPoint: Bool = false,
+      pictureID: PictureID? = nil, temporalLayer: UInt8 = 0, isSwitchingUpPoint: Bool = false,
       baseLayerIndex: UInt8? = nil, references: References? = nil, isKeyframe: Bool, isComplete: Bool = true,
       packetsLostBefore: Int = 0
     ) {
@@ -75,7 +75,7 @@ package struct VP9DecodabilityRules: DecodabilityRules {
   private static let maximumProvableLoss = 100
 
   private let isFlexible: Bool
-  private var lastPictureID: VP9PayloadDescriptor.PictureID?
+  private var lastPictureID: PictureID?
   /// TL0PICIDX of the last picture of layer 0.
   private var baseLayerIndex: UInt8?
   private var broken = BrokenLayers()
@@ -108,11 +108,10 @@ package struct VP9DecodabilityRules: DecodabilityRules {
     return distance != 1
   }
 
-  /// Returns how many pictures after the last one a picture is, modulo the range of the ids; nil without ids.
-  private func distance(to pictureID: VP9PayloadDescriptor.PictureID?) -> Int? {
-    guard let last = lastPictureID, let pictureID else { return nil }
-    let mask: UInt16 = pictureID.isLong && last.isLong ? 0x7FFF : 0x7F
-    return Int((pictureID.value &- last.value) & mask)
+  /// Returns how many pictures after the last one a picture is; nil without picture ids.
+  private func distance(to pictureID: PictureID?) -> Int? {
+    guard let lastPictureID else { return nil }
+    return pictureID?.distance(from: lastPictureID)
   }
 
   /// Evaluates a picture of the flexible mode.

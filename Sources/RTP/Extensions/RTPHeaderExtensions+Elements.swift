@@ -31,11 +31,18 @@ extension RTPHeaderExtensions {
 
   /// Returns the first element with an id.
   func element(_ id: UInt8) -> Element? {
-    var index = content.readerIndex
-    while let element = nextElement(from: &index) {
-      if element.id == id { return element }
+    guard let form else { return nil }
+    let start = content.readerIndex
+    return content.withUnsafeReadableBytes { bytes in
+      var index = 0
+      while var element = Self.nextElement(of: bytes, form, from: &index) {
+        guard element.id == id else { continue }
+        element.headerIndex += start
+        element.valueIndex += start
+        return element
+      }
+      return nil
     }
-    return nil
   }
 
   /// Allocates an element with a value of `count` bytes and returns the index of the value, or nil when the extension
@@ -108,26 +115,40 @@ extension RTPHeaderExtensions {
     content.padToWord(since: content.readerIndex)
   }
 
-  /// Returns the element at or after `index`, skipping padding. Nil at the end and at an invalid element: a one-byte
-  /// header with id 15, which ends the list (RFC 8285, 4.2), or with id 0 and a length, or a value that is cut off.
   private func nextElement(from index: inout Int) -> Element? {
     guard let form else { return nil }
-    while let header = content.getInteger(at: index, as: UInt8.self) {
+    let start = content.readerIndex
+    return content.withUnsafeReadableBytes { bytes in
+      var offset = index - start
+      defer { index = offset + start }
+      guard var element = Self.nextElement(of: bytes, form, from: &offset) else { return nil }
+      element.headerIndex += start
+      element.valueIndex += start
+      return element
+    }
+  }
+
+  /// Returns the element at or after `index`, skipping padding. Nil at the end and at an invalid element: a one-byte
+  /// header with id 15, which ends the list (RFC 8285, 4.2), or with id 0 and a length, or a value that is cut off.
+  private static func nextElement(of bytes: UnsafeRawBufferPointer, _ form: Form, from index: inout Int) -> Element? {
+    while index < bytes.count {
+      let header = bytes[index]
       if header == 0 {
         index += 1
         continue
       }
-      var element: Element
+      let element: Element
       switch form {
       case .oneByte:
         let id = header >> 4
         guard (1...14).contains(id) else { return nil }
         element = Element(id: id, headerIndex: index, valueIndex: index + 1, valueCount: Int(header & 0x0F) + 1)
       case .twoByte:
-        guard let count = content.getInteger(at: index + 1, as: UInt8.self) else { return nil }
-        element = Element(id: header, headerIndex: index, valueIndex: index + 2, valueCount: Int(count))
+        guard index + 1 < bytes.count else { return nil }
+        element = Element(
+          id: header, headerIndex: index, valueIndex: index + 2, valueCount: Int(bytes[index + 1]))
       }
-      guard element.end <= content.writerIndex else { return nil }
+      guard element.end <= bytes.count else { return nil }
       index = element.end
       return element
     }

@@ -67,13 +67,11 @@ struct NALUnitPacketizer<Format: NALUnitPayloadFormat>: Sendable, Hashable {
   private func fragment(_ unit: ByteBuffer, into payloads: inout [ByteBuffer]) {
     var rest = unit
     guard let header = rest.readSlice(length: Format.headerSize) else { return }
-    let room = maximumPayloadSize - Format.headerSize - 1
-    let count = (rest.readableBytes + room - 1) / room
-    for remaining in stride(from: count, to: 0, by: -1) {
-      guard let part = rest.readSlice(length: rest.readableBytes / remaining) else { break }
+    let parts = rest.parts(ofAtMost: maximumPayloadSize - Format.headerSize - 1)
+    for (index, part) in parts.enumerated() {
       var payload = ByteBuffer()
       payload.reserveCapacity(Format.headerSize + 1 + part.readableBytes)
-      Format.writeFragmentHeader(of: header, isFirst: remaining == count, isLast: remaining == 1, to: &payload)
+      Format.writeFragmentHeader(of: header, isFirst: index == 0, isLast: index == parts.count - 1, to: &payload)
       payload.writeImmutableBuffer(part)
       payloads.append(payload)
     }

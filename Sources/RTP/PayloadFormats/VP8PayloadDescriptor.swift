@@ -3,19 +3,6 @@ package import NIOCore
 
 /// The payload descriptor before the VP8 data in each RTP payload (RFC 7741, 4.2).
 package struct VP8PayloadDescriptor: Sendable, Hashable {
-  /// A picture id with its encoded size.
-  package struct PictureID: Sendable, Hashable {
-    /// The number, of 7 or 15 bits.
-    package var value: UInt16
-    /// Whether it has 15 bits (the M bit).
-    package var isLong: Bool
-
-    package init(_ value: UInt16, isLong: Bool = true) {
-      self.value = value & (isLong ? 0x7FFF : 0x7F)
-      self.isLong = isLong
-    }
-  }
-
   /// The temporal layer of a frame.
   package struct TemporalLayer: Sendable, Hashable {
     /// TID, 0...3; 0 is the base layer.
@@ -95,7 +82,7 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
   /// The number of bytes that `write(into:)` writes: 1...6.
   package var byteCount: Int {
     guard flags != 0 || announcesExtension else { return 1 }
-    return 2 + (pictureID.map { $0.isLong ? 2 : 1 } ?? 0) + (baseLayerIndex == nil ? 0 : 1)
+    return 2 + (pictureID?.byteCount ?? 0) + (baseLayerIndex == nil ? 0 : 1)
       + (temporalLayer == nil && keyframeIndex == nil ? 0 : 1)
   }
 
@@ -106,13 +93,7 @@ package struct VP8PayloadDescriptor: Sendable, Hashable {
       (hasExtension ? 0x80 : 0) | (isNonReference ? 0x20 : 0) | (startsPartition ? 0x10 : 0) | (partitionIndex & 0x07))
     guard hasExtension else { return }
     buffer.writeInteger(flags)
-    if let pictureID {
-      if pictureID.isLong {
-        buffer.writeInteger(0x8000 | pictureID.value)
-      } else {
-        buffer.writeInteger(UInt8(truncatingIfNeeded: pictureID.value & 0x7F))
-      }
-    }
+    pictureID?.write(into: &buffer)
     if let baseLayerIndex { buffer.writeInteger(baseLayerIndex) }
     if temporalLayer != nil || keyframeIndex != nil {
       let layer = temporalLayer.map { ($0.index & 0x03) << 6 | ($0.isLayerSync ? 0x20 : 0) } ?? 0

@@ -15,34 +15,27 @@ package struct VP9Packetizer: Sendable, Hashable {
 
   /// Returns the payloads of one picture, in order. The packet of the last one has the marker bit.
   ///
-  /// Sizes differ by one byte at most, not counting the scalability structure in the first payload of a keyframe.
+  /// The first payload of a keyframe has a scalability structure in addition.
   ///
   /// - Parameters:
   ///   - frame: a whole frame, or a superframe of several; an empty one has no payloads.
   ///   - pictureID: the number of the picture, which counts up from picture to picture.
   package func packetize(frame: ByteBuffer, pictureID: UInt16) -> [ByteBuffer] {
-    var rest = frame
-    if rest.readableBytes == 0 { return [] }
     let isKeyframe = (try? VP9FrameHeader(parsing: frame))?.isKeyframe ?? false
     var descriptor = VP9PayloadDescriptor(
       pictureID: .init(pictureID), isInterPicturePredicted: !isKeyframe, startsFrame: true, endsFrame: false)
     descriptor.structure = isKeyframe ? Self.structure(of: frame) : nil
-    let room = maximumPayloadSize - descriptor.byteCount
-    let count = (rest.readableBytes + room - 1) / room
-    var payloads: [ByteBuffer] = []
-    payloads.reserveCapacity(count)
-    for remaining in stride(from: count, to: 0, by: -1) {
-      guard let part = rest.readSlice(length: rest.readableBytes / remaining) else { break }
-      descriptor.endsFrame = remaining == 1
+    let parts = frame.parts(ofAtMost: maximumPayloadSize - descriptor.byteCount)
+    return parts.enumerated().map { index, part in
+      descriptor.endsFrame = index == parts.count - 1
       var payload = ByteBuffer()
       payload.reserveCapacity(descriptor.byteCount + part.readableBytes)
       descriptor.write(into: &payload)
       payload.writeImmutableBuffer(part)
-      payloads.append(payload)
       descriptor.startsFrame = false
       descriptor.structure = nil
+      return payload
     }
-    return payloads
   }
 
   /// Returns a scalability structure with the size that is shown of a keyframe, from which libwebrtc learns it.

@@ -5,9 +5,6 @@ package import NIOCore
 ///
 /// A picture has one frame for each of its spatial layers, and a frame one or more payloads.
 package struct VP9PayloadDescriptor: Sendable, Hashable {
-  /// A picture id with its encoded size: the field is that of VP8.
-  package typealias PictureID = VP8PayloadDescriptor.PictureID
-
   /// The layers of a frame.
   package struct LayerIndices: Sendable, Hashable {
     /// TID, 0...7; 0 is the base layer.
@@ -141,7 +138,7 @@ package struct VP9PayloadDescriptor: Sendable, Hashable {
 
   /// The number of bytes that ``write(into:)`` writes.
   package var byteCount: Int {
-    1 + (pictureID.map { $0.isLong ? 2 : 1 } ?? 0) + (layers == nil ? 0 : isFlexible ? 1 : 2) + references.count
+    1 + (pictureID?.byteCount ?? 0) + (layers == nil ? 0 : isFlexible ? 1 : 2) + references.count
       + (structure?.byteCount ?? 0)
   }
 
@@ -156,13 +153,7 @@ package struct VP9PayloadDescriptor: Sendable, Hashable {
       (pictureID == nil ? 0 : 0x80) | (isPredicted ? 0x40 : 0) | (layers == nil ? 0 : 0x20) | (isFlexible ? 0x10 : 0)
         | (startsFrame ? 0x08 : 0) | (endsFrame ? 0x04 : 0) | (structure == nil ? 0 : 0x02)
         | (isNotReferenceForUpperLayers ? 0x01 : 0) as UInt8)
-    if let pictureID {
-      if pictureID.isLong {
-        buffer.writeInteger(0x8000 | pictureID.value)
-      } else {
-        buffer.writeInteger(UInt8(truncatingIfNeeded: pictureID.value & 0x7F))
-      }
-    }
+    pictureID?.write(into: &buffer)
     if let layers {
       buffer.writeInteger(
         layers.temporal << 5 | (layers.isSwitchingUpPoint ? 0x10 : 0) | layers.spatial << 1

@@ -53,7 +53,7 @@ struct EndingOptions: ParsableArguments {
     do throws(OutputError) {
       try DocumentFile.check(summary)
     } catch {
-      throw CallFailure(.disk, "\(summary) cannot be written: \(FileErrorDescription.sentence(error))")
+      throw CallFailure(.disk, DocumentFile.sentence(error, writing: summary))
     }
   }
 

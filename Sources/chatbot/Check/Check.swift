@@ -104,7 +104,7 @@ struct Check {
     }
     checkObserver.end()
     var report = await judged
-    display.clear()
+    console.clearStatus()
     report.start = RecordedClock.text(Int64((clock.secondsSince1970 * 1_000).rounded()))
     kept.add(recordings)
     if options.record != nil { kept.list(in: &report) }

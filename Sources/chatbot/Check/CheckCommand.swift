@@ -21,8 +21,8 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup var options: CheckOptions
 
   func run() async throws {
-    if options.listsFaults { return print(FaultList.text) }
-    if options.rules.measurements { return print(MeasurementList.text) }
+    if options.listsFaults { return print(Fault.list) }
+    if options.rules.measurements { return print(Measurement.list) }
     let console = try options.log.console()
     let log = console.logger("check", level: options.log.logLevel ?? (options.log.quiet ? .error : .warning))
     try await UsageErrors.reported(for: Self.self, on: console) {
@@ -33,18 +33,5 @@ struct CheckCommand: AsyncParsableCommand {
       case .inconclusive: throw ExitStatus.inconclusive.exitCode
       }
     }
-  }
-}
-
-/// The text that `--faults` prints.
-enum FaultList {
-  static var text: String {
-    Fault.allCases.map { fault in
-      """
-      \(fault.rawValue)
-          \(fault.title)
-          A good app: \(fault.expectedBehavior)
-      """
-    }.joined(separator: "\n\n")
   }
 }

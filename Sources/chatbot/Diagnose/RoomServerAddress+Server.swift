@@ -6,11 +6,11 @@ import SignallingAdapters
 extension RoomServerAddress {
   /// Reads the value of `--server`.
   init(server: String) throws(CallFailure) {
-    let adapter = try SignallingSystems.known(of: server)
+    let adapter = try SignallingSystems.supported.known(of: server)
     let probe: ServerProbe?
     do throws(SignallingSettingsError) {
       probe = try adapter.probe(
-        of: SignallingSystems.address(of: server).address, environment: ProcessInfo.processInfo.environment)
+        of: SignallingSystems.supported.address(of: server).address, environment: ProcessInfo.processInfo.environment)
     } catch {
       throw CallFailure(.usage, error.description)
     }

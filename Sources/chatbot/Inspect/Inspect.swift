@@ -25,11 +25,11 @@ struct Inspect {
       log.info("opened", metadata: ["user": "\(recording.participant)", "files": "\(files)"])
     }
     let settings = try settings()
-    var progress = InspectionProgress(recordings: recordings.count, console: console)
+    let display = ProgressDisplay<String>(console: console)
     var outcome = inspection.run(settings) { step in
-      if case .judging(let time, let end) = step { progress.show(time, end: end) }
+      display.show("judging") { [step.line(of: recordings.count, elapsed: $0)] }
     }
-    progress.clear()
+    display.stop()
     if let baseline { outcome.report.comparison = outcome.report.compared(with: baseline) }
     return outcome
   }
@@ -51,8 +51,7 @@ struct Inspect {
     defer { console.clearStatus() }
     do throws(RecordingInspection.OpenError) {
       return try RecordingInspection(opening: files, outputs: rules.outputs.files) { step in
-        guard console.isTerminal, case .opening(let number, let count) = step else { return }
-        console.show(lines: ["inspect: opening recording \(number) of \(count)"])
+        console.show(lines: [step.line(of: files.count, elapsed: .zero)])
       }
     } catch {
       throw CallFailure(error)

@@ -55,7 +55,7 @@ struct InspectCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if rules.measurements { return print(MeasurementList.text) }
+    if rules.measurements { return print(Measurement.list) }
     let console = try log.console()
     let logger = console.logger("inspect", level: log.logLevel ?? (log.quiet ? .error : .warning))
     try await UsageErrors.reported(for: Self.self, on: console) {

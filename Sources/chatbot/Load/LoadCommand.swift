@@ -40,7 +40,7 @@ struct LoadCommand: AsyncParsableCommand {
       let load = try await prepare(settings, source, log)
       interruption.beginOrderly()
       let announcement = console.announce("Connecting to \(settings.server) …") { await load.report.allJoined > 0 }
-      var report = await report(of: load, interruption, console)
+      var report = await report(of: load, settings, interruption, console)
       announcement.cancel()
       console.clearStatus()
       let allHold = rules.isEmpty || report.judge(by: rules)
@@ -71,7 +71,9 @@ struct LoadCommand: AsyncParsableCommand {
   // MARK: Running
 
   /// Runs the load until it ends or a signal arrives, and shows its state on a terminal.
-  private func report(of load: RoomLoad, _ interruption: Interruption, _ console: Console) async -> LoadReport {
+  private func report(
+    of load: RoomLoad, _ settings: RoomLoad.Settings, _ interruption: Interruption, _ console: Console
+  ) async -> LoadReport {
     await withDiscardingTaskGroup { group in
       group.addTask {
         await interruption.first()
@@ -79,7 +81,7 @@ struct LoadCommand: AsyncParsableCommand {
       }
       group.addTask {
         guard await load.allConnected() else { return }
-        console.say("\(who) connected.")
+        console.say("\(settings.who) connected.")
       }
       if console.isTerminal {
         group.addTask {
@@ -92,16 +94,6 @@ struct LoadCommand: AsyncParsableCommand {
       group.cancelAll()
       return report
     }
-  }
-
-  /// For example "All 50 publishers and the viewer are".
-  private var who: String {
-    let parts = [(options.publishers, "publisher"), (options.viewers, "viewer")].filter { $0.0 > 0 }.map {
-      $0.0 == 1 ? "the \($0.1)" : "all \($0.0) \($0.1)s"
-    }
-    let text = parts.joined(separator: " and ")
-    let verb = options.publishers + options.viewers == 1 ? "is" : "are"
-    return "\(text.prefix(1).uppercased())\(text.dropFirst()) \(verb)"
   }
 
   // MARK: The end
@@ -124,13 +116,6 @@ struct LoadCommand: AsyncParsableCommand {
     if report.allJoined == 0 {
       throw CallFailure(.serverNotReached, report.failures.first?.reason ?? "Nobody joined the room.")
     }
-    if report.isComplete || !rules.isEmpty { return }
-    let kind = report.viewers == nil ? "Publishers" : report.publishers == 0 ? "Viewers" : "Publishers and viewers"
-    let started = report.started + (report.viewers?.started ?? 0)
-    let connected = report.connected + (report.viewers?.connected ?? 0)
-    let what = connected < started ? "were never connected" : "were refused all media"
-    let count = report.unserved?.count ?? started - connected
-    let reason = report.unserved.map { " \($0.reason)" } ?? ""
-    throw CallFailure(.notConnected, "\(kind) that \(what): \(count) of \(started).\(reason)")
+    if rules.isEmpty, let sentence = report.unconnected { throw CallFailure(.notConnected, sentence) }
   }
 }

@@ -23,14 +23,11 @@ enum CommandLineSettings {
   /// - Throws: `SettingsError`.
   static func read(_ arguments: [String], of program: CommandSettings.Program) throws -> CommandSettings {
     try CommandSettings(arguments, of: program, environment: ProcessInfo.processInfo.environment) { path in
-      let bytes: Data
       do throws(BoundedFile.ReadError) {
-        bytes = try BoundedFile.read(path, longest: SettingsFile.maximumBytes)
+        return try BoundedFile.text(path, longest: SettingsFile.maximumBytes)
       } catch {
         throw SettingsError("The configuration \(error.sentence)")
       }
-      guard let text = String(bytes: bytes, encoding: .utf8) else { throw SettingsError("\(path) is not UTF-8 text.") }
-      return text
     }
   }
 

@@ -57,10 +57,11 @@ struct ConnectionOptions: ParsableArguments {
   ///
   /// - Parameter names: The command's own words for uses, if it has any.
   func validate(uses: [SignallingUse]..., called names: [SignallingUse: String] = [:]) throws {
-    guard let server, let system = SignallingSystems.adapter(of: server) else { return }
+    guard let server, let system = SignallingSystems.supported.adapter(of: server) else { return }
     for use in uses.joined() where !system.uses.contains(use) {
       let possible = SignallingUse.allCases.filter { system.uses.contains($0) && (names.isEmpty || names[$0] != nil) }
-      let hint = system.alternative(to: SignallingSystems.address(of: server).address, for: use).map { " \($0)" } ?? ""
+      let hint =
+        system.alternative(to: SignallingSystems.supported.address(of: server).address, for: use).map { " \($0)" } ?? ""
       throw ValidationError(
         "\(system.name) does not allow \(names[use] ?? use.rawValue); it allows "
           + possible.map { names[$0] ?? $0.rawValue }.joined(separator: ", ") + ".\(hint)")

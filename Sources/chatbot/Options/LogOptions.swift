@@ -58,21 +58,6 @@ extension LogOptions {
   }
 }
 
-/// The size of a full log file, as written on the command line.
-struct LogSize: Sendable, Hashable {
-  let bytes: Int64
-
-  private static let range: ClosedRange<Int64> = 10_000...1_000_000_000_000
-
-  /// For `transform:`, whose errors ArgumentParser prints as they are.
-  @Sendable static func parse(_ text: String) throws -> LogSize {
-    guard let size = try? ByteSize(text), range.contains(size.bytes) else {
-      throw ValidationError("--log-size is a size from 10kB to 1TB, like 500kB or 10MB.")
-    }
-    return LogSize(bytes: size.bytes)
-  }
-}
-
 extension LogFormat: ExpressibleByArgument {}
 extension ColorChoice: ExpressibleByArgument {}
 

@@ -20,47 +20,48 @@ struct RoomOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Our name, which others see, for \(SignallingSystems.names(with: .name)). (default: "
+      "Our name, which others see, for \(SignallingSystems.supported.names(with: .name)). (default: "
         + "\(SignallingSettings.defaultName))", valueName: "text"))
   var name: String?
 
   @Option(
     help: ArgumentHelp(
-      "The user as whom we log in and whom others call, for \(SignallingSystems.names(with: .user)); without --name also our "
-        + "name, for \(SignallingSystems.names(with: .name)).", valueName: "name"))
+      "The user as whom we log in and whom others call, for \(SignallingSystems.supported.names(with: .user)); without --name also our "
+        + "name, for \(SignallingSystems.supported.names(with: .name)).", valueName: "name"))
   var user: String?
 
   @Option(
     name: .customLong("call"),
     help: ArgumentHelp(
-      "A user to call, for \(SignallingSystems.names(with: .callees)); repeatable. Without it the bot waits to be called.",
+      "A user to call, for \(SignallingSystems.supported.names(with: .callees)); repeatable. Without it the bot waits to be called.",
       valueName: "name"))
   var callees: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "A file with the server's token, for \(SignallingSystems.names(with: .token)), or with a service account, for "
-        + "\(SignallingSystems.names(with: .serviceAccount)). (default: the variable CHATBOT_TOKEN)", valueName: "file"),
+      "A file with the server's token, for \(SignallingSystems.supported.names(with: .token)), or with a service account, for "
+        + "\(SignallingSystems.supported.names(with: .serviceAccount)). (default: the variable CHATBOT_TOKEN)",
+      valueName: "file"),
     completion: .file())
   var tokenFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with the room's PIN, for \(SignallingSystems.names(with: .pin)). (default: the variable CHATBOT_PIN)",
+      "A file with the room's PIN, for \(SignallingSystems.supported.names(with: .pin)). (default: the variable CHATBOT_PIN)",
       valueName: "file"),
     completion: .file())
   var pinFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with the API secret of a \(SignallingSystems.names(with: .apiSecret, conjunction: "or")) server. (default: the "
+      "A file with the API secret of a \(SignallingSystems.supported.names(with: .apiSecret, conjunction: "or")) server. (default: the "
         + "variable CHATBOT_API_SECRET)", valueName: "file"),
     completion: .file())
   var apiSecretFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with our token for the room, for \(SignallingSystems.names(with: .roomToken)). (default: the variable "
+      "A file with our token for the room, for \(SignallingSystems.supported.names(with: .roomToken)). (default: the variable "
         + "CHATBOT_ROOM_TOKEN)", valueName: "file"),
     completion: .file())
   var roomTokenFile: String?
@@ -73,7 +74,7 @@ struct RoomOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Follow redirects and session addresses of a \(SignallingSystems.names(with: .redirects, conjunction: "or")) server to "
+      "Follow redirects and session addresses of a \(SignallingSystems.supported.names(with: .redirects, conjunction: "or")) server to "
         + "other origins, but never into a private network that the server is not in."))
   var allowRedirects = false
 
@@ -127,11 +128,9 @@ struct RoomOptions: ParsableArguments {
       (pinFile != nil, "--pin-file", [.pin]), (apiSecretFile != nil, "--api-secret-file", [.apiSecret]),
       (roomTokenFile != nil, "--room-token-file", [.roomToken]), (allowRedirects, "--allow-redirects", [.redirects]),
     ]
-    for option in given where option.isGiven && system.options.isDisjoint(with: option.meanings) {
-      let names = SignallingSystems.all.filter { !$0.options.isDisjoint(with: option.meanings) }.map(\.shortName)
-      let verb = names.count == 1 ? "does" : "do"
-      throw ValidationError(
-        "\(system.shortName) does not use \(option.name); \(SignallingSystems.list(names)) \(verb).")
+    for option in given where option.isGiven {
+      let refusal = SignallingSystems.supported.refusal(of: option.name, meaning: option.meanings, by: system)
+      if let refusal { throw ValidationError(refusal) }
     }
   }
 

@@ -21,8 +21,8 @@ struct ServerSettings: Sendable {
 
   /// - Parameter address: the server's, or that of a call page, which may name the room.
   init(address: String) throws(CallFailure) {
-    adapter = try SignallingSystems.known(of: address)
-    let (address, room) = SignallingSystems.address(of: address)
+    adapter = try SignallingSystems.supported.known(of: address)
+    let (address, room) = SignallingSystems.supported.address(of: address)
     signalling = SignallingSettings(address: address)
     signalling.room = room
     signalling.environment = ProcessInfo.processInfo.environment

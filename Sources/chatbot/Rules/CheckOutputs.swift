@@ -1,7 +1,6 @@
 import CallCheck
 import CallReport
 import Console
-import FoundationEssentials
 
 /// The outputs of a verdict besides the table: files, and at most one of them standard output.
 struct CheckOutputs: Sendable {
@@ -22,26 +21,17 @@ struct CheckOutputs: Sendable {
   /// Whether an output uses standard output, so that nothing else may be written there.
   var takesStandardOutput: Bool { files.count < all.count }
 
-  /// Whether a path is writable; for existing files the file itself is checked.
-  var mayWrite: @Sendable (String) -> Bool = { FileManager.default.isWritableFile(atPath: $0) }
-
   /// Checks that each file can be written, before the call is joined.
   func prepare() throws(CallFailure) {
     for path in files {
-      var isFolder = false
       if path.isEmpty {
         throw CallFailure(.usage, "--json, --junit, --html and --summary-markdown need the name of a file.")
       }
-      if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-        throw CallFailure(.disk, "\(path) is a folder; a report needs the name of a file.")
-      }
-      if FileManager.default.fileExists(atPath: path) {
+      do {
         // A file is replaced, unless something is added to it.
-        if mayWrite(path) || (path != markdown && Self.isFile(path) && mayWrite(Self.folder(of: path))) { continue }
-        throw CallFailure(.disk, "\(path) cannot be written: permission denied.")
-      }
-      guard mayWrite(Self.folder(of: path)) else {
-        throw CallFailure(.disk, "\(path) cannot be written: its folder does not exist or is not writable.")
+        if path == markdown { try AppendedFile.check(path) } else { try DocumentFile.check(path) }
+      } catch {
+        throw CallFailure(.disk, DocumentFile.sentence(error, writing: path))
       }
     }
   }
@@ -59,12 +49,11 @@ struct CheckOutputs: Sendable {
     var problems: [String] = []
     func put(_ path: String?, _ text: () throws -> String) {
       guard let path else { return }
+      let isFile = path != Self.standardOutput
       do {
-        let text = try text()
-        if path == Self.standardOutput { try console.document(text) } else { try write(text, to: path) }
+        if isFile { try DocumentFile.write(try text(), to: path) } else { try console.document(try text()) }
       } catch {
-        let name = path == Self.standardOutput ? "Standard output" : path
-        problems.append("\(name) cannot be written: \(FileErrorDescription.sentence(error))")
+        problems.append(DocumentFile.sentence(error, writing: isFile ? path : "Standard output"))
       }
     }
     put(json) { try report.json }
@@ -72,37 +61,11 @@ struct CheckOutputs: Sendable {
     put(html) { HTMLReport(page?.report ?? report, recordings: page?.recordings ?? [:]).text }
     if let markdown {
       do throws(AppendedFile.WriteError) {
-        try AppendedFile.append(to: markdown) { size in
-          let separator = size > 0 ? "\n" : ""
-          let left = CheckReport.maximumMarkdownBytes - size - separator.utf8.count
-          let text = report.markdown(limit: left)
-          return text.isEmpty ? "" : separator + text
-        }
+        try AppendedFile.append(to: markdown) { report.markdown(addedTo: $0) }
       } catch {
-        problems.append("\(markdown) cannot be written: \(error.reason).")
+        problems.append(DocumentFile.sentence(error, writing: markdown))
       }
     }
     if !problems.isEmpty { throw CallFailure(.disk, problems.joined(separator: " ")) }
-  }
-
-  private func write(_ text: String, to path: String) throws {
-    // Pipes and devices are written directly. Only a file is replaced atomically, and only if a temporary file can be
-    // created beside it.
-    let isReplaced = !Self.exists(path) || (Self.isFile(path) && mayWrite(Self.folder(of: path)))
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: isReplaced ? .atomic : [])
-  }
-
-  /// Whether the path exists, possibly as a dangling link.
-  private static func exists(_ path: String) -> Bool { kind(of: path) != nil }
-
-  /// Whether the path is a regular file, and not a link, a pipe or a device.
-  private static func isFile(_ path: String) -> Bool { kind(of: path) == .typeRegular }
-
-  private static func kind(of path: String) -> FileAttributeType? {
-    (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-  }
-
-  private static func folder(of path: String) -> String {
-    URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
 }

@@ -117,16 +117,7 @@ struct RuleOptions: ParsableArguments {
   private static let maximumReport = 64 << 20
 
   private static func text(of path: String, longest: Int) throws -> String {
-    let bytes: Data
-    do throws(BoundedFile.ReadError) {
-      bytes = try BoundedFile.read(path, longest: longest)
-    } catch {
-      throw ValidationError(error.sentence)
-    }
-    guard let text = String(bytes: bytes, encoding: .utf8) else {
-      throw ValidationError("\(path) is not UTF-8 text.")
-    }
-    return text
+    do { return try BoundedFile.text(path, longest: longest) } catch { throw ValidationError(error.sentence) }
   }
 
   func validate() throws {
@@ -142,16 +133,5 @@ struct RuleOptions: ParsableArguments {
     if paths.count < files.count { throw ValidationError("Two outputs cannot go into one file.") }
     // Reports errors before the call is joined. Rules in files are read once, when the command starts.
     _ = try given()
-  }
-}
-
-/// The text that `--measurements` prints.
-enum MeasurementList {
-  static var text: String {
-    let width = Measurement.catalogue.map(\.name.count).max() ?? 0
-    return Measurement.catalogue.map { measurement in
-      let name = measurement.name + String(repeating: " ", count: width - measurement.name.count)
-      return "\(name)  (\(measurement.example))\n    \(measurement.meaning)"
-    }.joined(separator: "\n")
   }
 }

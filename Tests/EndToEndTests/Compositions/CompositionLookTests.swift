@@ -72,7 +72,7 @@ extension EndToEndWithoutBrowsers {
     func changes() async throws {
       try await Scenario.run("38 changes", limit: .seconds(120)) { scenario in
         let call = RecordedCall.changes()
-        let (composed, _, _) = try await scenario.composed(call)
+        let (composed, times, _) = try await scenario.composed(call)
         #expect(composed.strange == 0)
         for user in call.users {
           let stream = try #require(composed.streams["\(user.pattern)"], "\(user.id)")
@@ -91,6 +91,15 @@ extension EndToEndWithoutBrowsers {
         // The pattern can be read only where it is upright.
         let turned = try #require(composed.streams["7"]?.places)
         #expect(turned.count == 1, "turned and mirrored frames are shown as upright ones: \(turned)")
+        let av1 = try #require(composed.streams["8"]?.places)
+        #expect(av1.count == 2 && av1[1].from == 240, "VP8 and then AV1 of 4:3, and AV1 of 16:9 from 8 s on: \(av1)")
+        let h265 = try #require(composed.streams["9"]?.places)
+        #expect(h265.count == 1, "VP8 and then H.265 are in one place: \(h265)")
+        for (user, codec) in [("codecs", "h264"), ("av1", "av1"), ("h265", "h265")] {
+          let codecs = try #require(times[user]?.videoCodecs)
+          // A change of the profile is listed too.
+          #expect(codecs.first == "vp8" && codecs.last == codec && Set(codecs).count == 2, "\(user): \(codecs)")
+        }
         // The marks of users with the same clock are added.
         #expect(composed.marks.values.allSatisfy { $0.count >= 11 })
       }

@@ -11,6 +11,8 @@ struct ManifestTimes {
     /// Where each track begins, and where it ends.
     let tracks: [String: Double]
     let ends: [String: Double]
+    /// The codec of the video at its start, and after each change of it or of its profile.
+    let videoCodecs: [String]
 
     /// The output frames in which the tile appears and has vanished, at 30 frames a second.
     var frames: Range<Int> { ManifestTimes.frame(begin)..<ManifestTimes.frame(end) }
@@ -36,7 +38,10 @@ struct ManifestTimes {
       return User(
         id: manifest["user"].string ?? "", stream: manifest["stream"]["number"].int ?? 1, begin: begin,
         end: begin + (manifest["duration"].double ?? 0), tracks: Dictionary(tracks) { one, _ in one },
-        ends: Dictionary(ends) { one, _ in one })
+        ends: Dictionary(ends) { one, _ in one },
+        videoCodecs: manifest["tracks"].list.filter { $0["kind"].string == "video" }.flatMap {
+          $0["codecs"].list.compactMap { $0["codec"].string }
+        })
     }
   }
 

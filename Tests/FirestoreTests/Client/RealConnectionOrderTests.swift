@@ -15,42 +15,51 @@ struct RealConnectionOrderTests {
     let server = try FirestoreServer()
     let store = try server.store()
     let room = try await store.add(to: CollectionPath("rooms"), ["name": .string("Unit test")]).path.id
+    let description = ConnectionDocuments.room(room, role: try FirestoreID(role.rawValue)).description
     let address = "firestore://p/rooms/Unit%20test?role=\(role.rawValue)"
-    var bot = RealBot(try server.client(address), name: "bot1x")
+    var options = server.options
+    if order == .crash { options.credentials = FirestoreServer.credentials }
+    var bot = RealBot(try server.client(address, options: options), name: "bot1x")
     var app = RealApp(role.other, room: room, store: store)
+    await app.setPeer(bot)
     let appIsFirst = order == .guestFirst && role == .host || order == .hostFirst && role == .guest
     var running = Task { [app] in if appIsFirst { try await app.run() } }
     if appIsFirst { try await Task.sleep(for: .seconds(1)) }
     try await bot.start()
     if order != .simultaneous, !appIsFirst { try await Task.sleep(for: .seconds(1)) }
     if !appIsFirst { running = Task { [app] in try await app.run() } }
-    #expect(await connects(bot, app))
+    #expect(await connects(app))
     switch order {
     case .simultaneous, .guestFirst, .hostFirst: break
     case .hostReturns where role == .host, .guestReturns where role == .guest:
       await bot.client.leave()
+      await app.setPeer(nil)
       try await Task.sleep(for: .seconds(1))
       bot = RealBot(try server.client(address), name: "bot2x")
+      await app.setPeer(bot)
       try await bot.start()
-      #expect(await connects(bot, app))
+      #expect(await connects(app))
     case .crash:
       // The documents of a crashed bot stay; another process replaces it.
-      let other = RealBot(try server.client(address), name: "bot2x")
-      try await other.start()
-      #expect(await connects(other, app))
-      await other.client.leave()
+      #expect(try await server.crash(bot))
+      #expect(try await store.get(description) != nil)
+      bot = RealBot(try server.client(address), name: "bot2x")
+      await app.setPeer(bot)
+      try await bot.start()
+      #expect(await connects(app))
     case .hostReturns, .guestReturns:
       await app.stop()
       try await running.value
       try await Task.sleep(for: .seconds(1))
       app = RealApp(role.other, room: room, store: store)
+      await app.setPeer(bot)
       running = Task { [app] in try await app.run() }
-      #expect(await connects(bot, app))
+      #expect(await connects(app))
     }
     await bot.client.leave()
     await app.stop()
     try await running.value
-    #expect(try await store.get(ConnectionDocuments.room(room, role: FirestoreID(role.rawValue)).description) == nil)
+    #expect(try await store.get(description) == nil)
     store.close()
   }
 
@@ -95,17 +104,11 @@ struct RealConnectionOrderTests {
     store.close()
   }
 
-  /// Waits until both have each other's present description and candidates.
-  private func connects(_ bot: RealBot, _ app: RealApp) async -> Bool {
+  /// Waits until the app and its present peer have each other's present description and candidates.
+  private func connects(_ app: RealApp) async -> Bool {
     let end = ContinuousClock.now + .seconds(40)
     while ContinuousClock.now < end {
-      let (local, remote, hasCandidates) = await app.fragments
-      if let local, let remote, hasCandidates, await bot.remoteFragment == local, await bot.localFragment == remote,
-        await bot.hasCandidates
-      {
-        await app.setConnected(true)
-        return true
-      }
+      if await app.isConnected { return true }
       try? await Task.sleep(for: .milliseconds(50))
     }
     return false

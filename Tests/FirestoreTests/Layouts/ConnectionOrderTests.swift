@@ -62,6 +62,21 @@ struct ConnectionOrderTests {
     returns(bot, bot: bot, seed: seed, crashes: true)
   }
 
+  @Test(
+    "a bot that replaces a crashed one at once connects, also if both sides act late",
+    arguments: RoomSignalling.Role.allCases, [0, 500, 1_000, 2_000])
+  func replacement(bot: RoomSignalling.Role, milliseconds: Int) {
+    for seed in 0..<20 {
+      var call = SimulatedCall(bot: bot, seed: seed, maximumDelay: .milliseconds(milliseconds))
+      call.startBot()
+      call.startApp()
+      call.expectConnected()
+      call.stopBot(crashes: true)
+      call.startBot()
+      call.expectConnected()
+    }
+  }
+
   @Test("a call lasts without a reset once it is connected", arguments: RoomSignalling.Role.allCases)
   func lasts(bot: RoomSignalling.Role) {
     var call = SimulatedCall(bot: bot, seed: 5)

@@ -69,6 +69,17 @@ final class FirestoreServer: Sendable {
     return options
   }
 
+  /// The credentials of a bot that ``crash(_:)`` ends.
+  static let credentials = FirestoreCredentials.emulatorOwner
+
+  /// Ends a bot that uses ``credentials``, as a crash does: from one moment on it changes nothing, and its documents stay.
+  ///
+  /// - Returns: whether the bot has ended.
+  func crash(_ bot: RealBot) async throws -> Bool {
+    try await control(#"{"refuse": ["owner"]}"#)
+    return await bot.waitsForEnd()
+  }
+
   func client(_ address: String, options: FirestoreClient.Options? = nil) throws -> FirestoreClient {
     try FirestoreClient(
       address: try FirestoreAddress(address), options: options ?? self.options,

@@ -48,6 +48,11 @@ actor RealBot {
     }
   }
 
+  /// Whether it has these descriptions, which ICE user name fragments name, and candidates of the other side.
+  func isConnected(local: String, remote: String) -> Bool {
+    localFragment == local && remoteFragment == remote && hasCandidates
+  }
+
   private func begin(_ other: SignalledParticipant) {
     guard other.offerer == .local else { return }
     client.send(.offer(TestDescription.sdp(nextFragment(), candidates: TestDescription.lines)), to: other.id)
@@ -79,6 +84,7 @@ actor RealBot {
 /// The simulated app over the REST API.
 actor RealApp {
   private var app: SimulatedAppClient
+  private var peer: RealBot?
   private let store: FirestoreStore
   private let own: ConnectionDocuments
   private let other: ConnectionDocuments
@@ -91,17 +97,25 @@ actor RealApp {
     other = .room(room, role: role == .host ? "guest" : "host")
   }
 
-  var fragments: (local: String?, remote: String?, hasCandidates: Bool) {
-    (app.localFragment, app.remoteFragment, app.hasCandidates)
+  /// Whether both sides have each other's present description and candidates.
+  var isConnected: Bool {
+    get async {
+      guard let peer, let local = app.localFragment, let remote = app.remoteFragment, app.hasCandidates else {
+        return false
+      }
+      return await peer.isConnected(local: remote, remote: local)
+    }
   }
 
-  func setConnected(_ isConnected: Bool) { app.isConnected = isConnected }
+  /// The bot that the network leads to; nil for one that has left or crashed.
+  func setPeer(_ bot: RealBot?) { peer = bot }
   func stop() { isStopped = true }
 
   func run() async throws {
     while !isStopped {
       let description = try await store.get(other.description).flatMap { try? StoredDescription(parsing: $0) }
       let candidates = try await store.list(other.candidates).compactMap { try? StoredCandidate(parsing: $0) }
+      app.isConnected = await isConnected
       for request in app.step(.init(description: description, candidates: candidates), now: .now) {
         switch request {
         case .clear:

@@ -9,6 +9,7 @@ struct SimulatedCall {
   private var database = MemoryDatabase()
   private let botRole: RoomSignalling.Role
   private let appTimeout: Duration
+  private let maximumDelay: Duration
   private var bot: SimulatedBot<RoomSignalling>?
   private var app: SimulatedAppClient?
   private var generator: SeededGenerator
@@ -22,8 +23,10 @@ struct SimulatedCall {
   private(set) var connectionCount = 0
   private(set) var isConnected = false
 
-  init(bot: RoomSignalling.Role, seed: Int) {
+  /// - Parameter maximumDelay: how much later than planned each side acts at most, as on a busy machine.
+  init(bot: RoomSignalling.Role, seed: Int, maximumDelay: Duration = .zero) {
     botRole = bot
+    self.maximumDelay = maximumDelay
     appTimeout = seed.isMultiple(of: 2) ? .seconds(4) : .seconds(12)
     generator = SeededGenerator(seed: UInt64(seed) &* 2 &+ (bot == .host ? 0 : 1))
   }
@@ -49,6 +52,7 @@ struct SimulatedCall {
   mutating func stopBot(crashes: Bool) {
     if !crashes { bot?.leave(&database) }
     bot = nil
+    isConnected = false
   }
 
   /// The app leaves its documents behind.
@@ -80,10 +84,14 @@ struct SimulatedCall {
     if var bot, now >= nextPoll {
       bot.poll(&database, now: now)
       self.bot = bot
-      nextPoll = now + .milliseconds(250 + Int.random(in: 0..<60, using: &generator))
+      nextPoll = now + .milliseconds(250 + Int.random(in: 0..<60, using: &generator)) + lateness()
     }
     stepApp()
     connect()
+  }
+
+  private mutating func lateness() -> Duration {
+    maximumDelay == .zero ? .zero : maximumDelay * Double.random(in: 0...1, using: &generator)
   }
 
   private mutating func stepApp() {
@@ -94,7 +102,7 @@ struct SimulatedCall {
       apply(request, of: role)
     }
     guard now >= nextStep, requests.isEmpty else { return }
-    nextStep = now + SimulatedAppClient.interval
+    nextStep = now + SimulatedAppClient.interval + lateness()
     let other = ConnectionDocuments.room("1", role: app.role == .host ? "guest" : "host")
     let view = SimulatedAppClient.View(
       description: database[other.description].flatMap { try? StoredDescription(parsing: $0) },

@@ -279,7 +279,8 @@ struct HTTPClientTests {
     let server = try await ScriptedServer([.write(Self.ok("1")), .write(Self.ok("2"))])
     let client = client { $0.idleTimeout = .milliseconds(20) }
     _ = try await client.send(HTTPRequest(.GET, server.url()))
-    try await Task.sleep(for: .milliseconds(400))
+    for _ in 0..<1_000 where client.unusedConnectionCount > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(client.unusedConnectionCount == 0)
     #expect(try await client.send(HTTPRequest(.GET, server.url())).text == "2")
     #expect(server.connectionCount == 2)
   }

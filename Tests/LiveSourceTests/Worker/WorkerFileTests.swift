@@ -119,6 +119,25 @@ struct WorkerFileTests {
         == true)
   }
 
+  @Test("what cannot be sent as H.265 is refused for the true reason", arguments: ["mp4", "mkv"])
+  func notH265(type: String) throws {
+    let reordered = try make(
+      "b-frames.\(type)",
+      Self.picture + ["-c:v", "libx265", "-x265-params", "log-level=none:bframes=2:b-adapt=0:pools=1"])
+    let other = try make("other.\(type)", Self.picture + ["-c:v", "libx264", "-bf", "0", "-g", "25"])
+    let reasons = [
+      reordered: "its frames are not stored in the order in which they are shown (B-frames)",
+      other: "its video is H.264",
+    ]
+    for (path, reason) in reasons {
+      let error = #expect(throws: LiveCamera.OpeningError.self) {
+        try open(path) { $0.chooseVideoCodecs(.h265, allowed: nil) }
+      }
+      let text = error?.description ?? ""
+      #expect(text.hasSuffix("cannot be sent as H.265: \(reason), and nothing here encodes H.265."), "\(text)")
+    }
+  }
+
   @Test("VP8 of a WebM file with Vorbis is sent as stored, beside audio that is encoded")
   func storedBesideVorbis() async throws {
     let path = try make("a.webm", Self.picture + Self.tone + ["-c:v", "libvpx", "-g", "25", "-c:a", "libvorbis"])

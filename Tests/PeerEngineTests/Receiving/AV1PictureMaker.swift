@@ -9,12 +9,6 @@ import Testing
 
 /// Makes the packets of AV1 pictures, each with a sequence number, and the dependency descriptors of libwebrtc if wanted.
 struct AV1PictureMaker {
-  struct Packet {
-    var sequence: Int
-    var picture: Int
-    var packet: ReceivedPacket
-  }
-
   var maximumPart = 400
   var setsMarkers = true
   /// The distances to the frames that a frame refers to, by picture and layer; nil for packets without descriptors. Frames are numbered
@@ -32,8 +26,10 @@ struct AV1PictureMaker {
   /// Returns the packets of one picture.
   ///
   /// - Parameter layers: the frame of each spatial layer that is sent, from the lowest, with its number.
-  mutating func packets(_ picture: Int, _ layers: [(layer: Int, frame: ByteBuffer)], isKeyframe: Bool) -> [Packet] {
-    var packets: [Packet] = []
+  mutating func packets(_ picture: Int, _ layers: [(layer: Int, frame: ByteBuffer)], isKeyframe: Bool)
+    -> [PicturePacket]
+  {
+    var packets: [PicturePacket] = []
     for (layer, frame) in layers {
       let payloads = AV1Packetizer(maximumPayloadSize: maximumPart).packetize(frame: frame)
       for (position, payload) in payloads.enumerated() {
@@ -47,7 +43,7 @@ struct AV1PictureMaker {
             startsFrame: position == 0, endsFrame: isLast,
             hasStructure: isKeyframe && layer == 0 && position == 0, differences: references(picture, layer))
         }
-        packets.append(Packet(sequence: sequence, picture: picture, packet: packet))
+        packets.append(PicturePacket(sequence: sequence, picture: picture, packet: packet))
         sequence += 1
       }
     }
@@ -91,37 +87,7 @@ struct AV1PictureMaker {
   }
 }
 
-/// Passes packets to a receiver as a track does: in order, with the number of those that are missing.
-struct AV1Playback {
-  var receiver = AV1Receiver()
-  private(set) var frames: [(frame: AV1FrameAssembler.Frame, isDecodable: Bool)] = []
-  private var next = 0
-
-  mutating func add(_ packet: AV1PictureMaker.Packet) {
-    if packet.sequence > next { receiver.addLost(packet.sequence - next) }
-    next = packet.sequence + 1
-    receiver.add(packet.packet)
-    pop()
-  }
-
-  mutating func pop() {
-    while let frame = receiver.popFrame() { frames.append(frame) }
-  }
-
-  mutating func finish() {
-    receiver.finish()
-    pop()
-  }
-
-  var needsKeyframe: Bool {
-    var receiver = receiver
-    return receiver.needsKeyframe
-  }
-
-  var emitted: [AV1FrameAssembler.Frame] { frames.filter(\.isDecodable).map(\.frame) }
-  /// The numbers of the pictures that were emitted.
-  var numbers: [Int] { emitted.map { Int($0.timestamp / 3_000) } }
-}
+typealias AV1Playback = ReceiverPlayback<AV1Receiver>
 
 /// A stream of libaom with three spatial layers in `Fixtures`.
 enum AV1Layered: String, CaseIterable, CustomTestStringConvertible {
@@ -159,7 +125,7 @@ enum AV1Layered: String, CaseIterable, CustomTestStringConvertible {
   /// - Parameter layers: how many layers it sends of a picture.
   func packets(
     _ maker: AV1PictureMaker, layers: (_ picture: Int) -> Int = { _ in 3 }
-  ) throws -> [AV1PictureMaker.Packet] {
+  ) throws -> [PicturePacket] {
     var maker = maker
     return try pictures().enumerated().flatMap { number, frames in
       maker.packets(

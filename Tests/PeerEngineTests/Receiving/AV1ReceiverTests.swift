@@ -80,33 +80,11 @@ struct AV1ReceiverTests {
     arguments: AV1Layered.allCases, 1...4 as ClosedRange<UInt64>)
   func losses(_ stream: AV1Layered, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    var arrivals: [(time: Int, packet: AV1PictureMaker.Packet)] = []
-    var damaged: Set<Int> = []
     var maker = AV1PictureMaker(references: stream.references)
     if seed == 4 { maker.references = nil }
     maker.maximumPart = 150
-    for packet in try stream.packets(maker) {
-      // The first keyframe arrives, so that there is something to decode.
-      if packet.picture > 0, Int.random(in: 0..<25, using: &generator) == 0 {
-        damaged.insert(packet.picture)
-      } else {
-        let delay = packet.picture > 0 ? Int.random(in: 0...6, using: &generator) : 0
-        arrivals.append((packet.sequence + delay, packet))
-      }
-    }
-    arrivals.sort { ($0.time, $0.packet.sequence) < ($1.time, $1.packet.sequence) }
     var playback = AV1Playback()
-    var buffer = ReorderBuffer<AV1PictureMaker.Packet>(first: 0, capacity: 32)
-    for (_, packet) in arrivals {
-      if buffer.insert(packet, at: Int64(packet.sequence)) != .stored { damaged.insert(packet.picture) }
-      // A missing packet is given up when one arrives that is five further.
-      if let waiting = buffer.firstWaiting, buffer.highest - buffer.next >= 5 { buffer.skip(to: waiting) }
-      while let next = buffer.popNext() { playback.add(next) }
-    }
-    while let waiting = buffer.firstWaiting {
-      buffer.skip(to: waiting)
-      while let next = buffer.popNext() { playback.add(next) }
-    }
+    let damaged = playback.addImpaired(try stream.packets(maker), oneLostIn: 25, using: &generator)
     let numbers = playback.numbers
     #expect(Set(numbers).count == numbers.count && numbers.count < 12)
     let wanted = try AV1Layered.decode(try sent(stream), with: "libaom-av1")

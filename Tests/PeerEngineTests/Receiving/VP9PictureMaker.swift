@@ -6,12 +6,6 @@ import RTP
 
 /// Makes the packets of VP9 pictures, each with a sequence number.
 struct VP9PictureMaker {
-  struct Packet {
-    var sequence: Int
-    var picture: Int
-    var packet: ReceivedPacket
-  }
-
   /// Sets the fields of a layer frame's descriptor.
   typealias Describe = (_ picture: Int, _ layer: Int, inout VP9PayloadDescriptor) -> Void
 
@@ -27,8 +21,8 @@ struct VP9PictureMaker {
   ///   - describe: by default the layer indices are set if there are several.
   mutating func packets(
     _ picture: Int, _ layers: [ByteBuffer], isKeyframe: Bool, describe: Describe = { _, _, _ in }
-  ) -> [Packet] {
-    var packets: [Packet] = []
+  ) -> [PicturePacket] {
+    var packets: [PicturePacket] = []
     for (layer, frame) in layers.enumerated() {
       var descriptor = VP9PayloadDescriptor(
         pictureID: .init(UInt16(picture & 0x7FFF)), isInterPicturePredicted: !isKeyframe, startsFrame: true,
@@ -46,7 +40,7 @@ struct VP9PictureMaker {
         payload.writeImmutableBuffer(part)
         let isLast = descriptor.endsFrame && layer == layers.count - 1
         packets.append(
-          Packet(
+          PicturePacket(
             sequence: sequence, picture: picture,
             packet: ReceivedPacket(
               payload: payload, timestamp: UInt32(picture) &* 3_000, marker: isLast && setsMarkers,
@@ -59,27 +53,4 @@ struct VP9PictureMaker {
   }
 }
 
-/// Passes packets to a receiver as a track does: in order, with the number of those that are missing.
-struct VP9Playback {
-  var receiver = VP9Receiver()
-  private(set) var frames: [(frame: VP9FrameAssembler.Frame, isDecodable: Bool)] = []
-  private var next = 0
-
-  mutating func add(_ packet: VP9PictureMaker.Packet) {
-    if packet.sequence > next { receiver.addLost(packet.sequence - next) }
-    next = packet.sequence + 1
-    receiver.add(packet.packet)
-    pop()
-  }
-
-  mutating func pop() {
-    while let frame = receiver.popFrame() { frames.append(frame) }
-  }
-
-  var needsKeyframe: Bool {
-    var receiver = receiver
-    return receiver.needsKeyframe
-  }
-
-  var emitted: [VP9FrameAssembler.Frame] { frames.filter(\.isDecodable).map(\.frame) }
-}
+typealias VP9Playback = ReceiverPlayback<VP9Receiver>

@@ -48,9 +48,9 @@ struct VP9ReceiverTests {
     return pictures
   }
 
-  private func packets(_ stream: Layered) throws -> [VP9PictureMaker.Packet] {
+  private func packets(_ stream: Layered) throws -> [PicturePacket] {
     var maker = VP9PictureMaker()
-    var packets: [VP9PictureMaker.Packet] = []
+    var packets: [PicturePacket] = []
     for (number, picture) in try pictures(stream.rawValue).enumerated() {
       packets += maker.packets(
         number, picture.frames, isKeyframe: stream.isKeyframe(number), describe: stream.describe)
@@ -170,30 +170,8 @@ struct VP9ReceiverTests {
     arguments: Layered.allCases, 1...4 as ClosedRange<UInt64>)
   func losses(_ stream: Layered, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    var arrivals: [(time: Int, packet: VP9PictureMaker.Packet)] = []
-    var damaged: Set<Int> = []
-    for packet in try packets(stream) {
-      // The first keyframe arrives, so that there is something to decode.
-      if packet.picture > 0, Int.random(in: 0..<20, using: &generator) == 0 {
-        damaged.insert(packet.picture)
-      } else {
-        let delay = packet.picture > 0 ? Int.random(in: 0...6, using: &generator) : 0
-        arrivals.append((packet.sequence + delay, packet))
-      }
-    }
-    arrivals.sort { ($0.time, $0.packet.sequence) < ($1.time, $1.packet.sequence) }
     var playback = VP9Playback()
-    var buffer = ReorderBuffer<VP9PictureMaker.Packet>(first: 0, capacity: 32)
-    for (_, packet) in arrivals {
-      if buffer.insert(packet, at: Int64(packet.sequence)) != .stored { damaged.insert(packet.picture) }
-      // A missing packet is given up when one arrives that is five further.
-      if let waiting = buffer.firstWaiting, buffer.highest - buffer.next >= 5 { buffer.skip(to: waiting) }
-      while let next = buffer.popNext() { playback.add(next) }
-    }
-    while let waiting = buffer.firstWaiting {
-      buffer.skip(to: waiting)
-      while let next = buffer.popNext() { playback.add(next) }
-    }
+    let damaged = playback.addImpaired(try packets(stream), oneLostIn: 20, using: &generator)
     let emitted = playback.emitted.map { (number: Int($0.timestamp / 3_000), bytes: $0.payload) }
     #expect(emitted.allSatisfy { !damaged.contains($0.number) })
     #expect(Set(emitted.map(\.number)).count == emitted.count)

@@ -146,7 +146,6 @@ final class TestCluster: Sendable {
   /// Starts the supervisor of a node; an earlier one must have ended.
   func start(_ node: Node, processors: Int64 = 8_000) async throws {
     var limits = JobLifecycle.Limits()
-    limits.answerWithin = .seconds(3)
     limits.killAfter = .seconds(1)
     limits.waits = [.milliseconds(50), .milliseconds(50), .milliseconds(50), .milliseconds(50)]
     limits.storingWaits = [.milliseconds(200)]

@@ -105,7 +105,7 @@ struct DeploymentTests {
   func `promtool accepts the alerts, their tests and the metrics`() async throws {
     for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"]] {
       let path = Self.folder.appendingPathComponent(arguments[2]).path
-      let result = try ExternalTool.run("promtool", Array(arguments.prefix(2)) + [path])
+      let result = try ExternalTool.run("promtool", Array(arguments.prefix(2)) + [path], limit: 300)
       #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
     let service = try await ServiceFixture()

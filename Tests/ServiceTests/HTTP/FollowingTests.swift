@@ -55,7 +55,7 @@ import Testing
     let head = "HTTP/1.1 200 OK\r\n\r\n"
     let server = try ScriptedServer(["\(head): \n\n", "\(head)data: {}\n\n"], closes: false)
     var reconnecting = APIClient.Reconnecting()
-    (reconnecting.waits, reconnecting.silence) = ([.milliseconds(10)], .milliseconds(200))
+    (reconnecting.waits, reconnecting.silence) = ([.milliseconds(10)], .seconds(2))
     let client = try APIClient(url: "http://127.0.0.1:\(server.port)", token: "t")
     try await client.follow("/v1/events", after: nil, reconnecting) { _ in false }
     #expect(server.lastEventIDs == ["", ""])

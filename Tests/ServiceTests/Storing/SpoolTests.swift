@@ -171,7 +171,10 @@ struct SpoolTests {
     running.objects.state.withLock { $0.delay = .milliseconds(50) }
     running.objects.set(.away(.storage))
     try running.close("Ann.0001.webm", text: "one")
-    try await Task.sleep(for: .milliseconds(150))
+    // The second try follows the first failure.
+    func tries() -> Int { running.objects.puts.values.max() ?? 0 }
+    for _ in 0..<1_000 where tries() < 2 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(tries() >= 2)
     running.objects.state.withLock { $0.maximumRunning = 0 }
     for number in 2...9 { try running.close("Ann.000\(number).webm", text: "more") }
     try await Task.sleep(for: .milliseconds(900))

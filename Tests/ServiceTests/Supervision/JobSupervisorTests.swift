@@ -74,7 +74,7 @@ struct JobSupervisorTests {
 
   @Test("a process that stops answering is ended, and another attempt follows", arguments: [true, false])
   func hanging(isStopped: Bool) async throws {
-    let service = try await TestService()
+    let service = try await TestService(answerWithin: .seconds(3))
     let job = try await service.submit(isStopped ? "100" : "hang")
     _ = try await service.wait(job, for: .running)
     if isStopped { kill(try await service.attempt(job).process, SIGSTOP) }

@@ -59,6 +59,7 @@ final class TestService: Sendable {
   let configuration: ServiceConfiguration
   private let program: String
   private let secretBox: SecretBox
+  private let answerWithin: Duration
   private let stored = StoredJobs()
   private let current: Mutex<JobSupervisor>
   let log = RecordedLog()
@@ -67,7 +68,13 @@ final class TestService: Sendable {
   /// The jobs whose files were stored, in order.
   var storedJobs: [JobID] { stored.all }
 
-  init(_ configure: (inout ServiceConfiguration) -> Void = { _ in }) async throws {
+  /// - Parameter answerWithin: after which time a process that does not answer is ended. On a busy machine one may need
+  ///   seconds to start.
+  init(
+    answerWithin: Duration = JobLifecycle.Limits().answerWithin,
+    _ configure: (inout ServiceConfiguration) -> Void = { _ in }
+  ) async throws {
+    self.answerWithin = answerWithin
     folder = NSTemporaryDirectory() + "supervisor-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     program = try FakeProgram.write(into: folder)
@@ -79,7 +86,8 @@ final class TestService: Sendable {
     self.configuration = configuration
     secretBox = try #require(SecretBox(key: [UInt8](repeating: 7, count: SecretBox.keyBytes)))
     current = Mutex(
-      Self.supervisor(folder, store, configuration, program, secretBox, processors: 8_000, stored: stored, log))
+      Self.supervisor(
+        folder, store, configuration, program, secretBox, processors: 8_000, answerWithin, stored: stored, log))
     try await supervisor.start()
   }
 
@@ -88,17 +96,17 @@ final class TestService: Sendable {
   /// Starts a supervisor; an earlier one must have ended.
   func start(processors: Int64 = 8_000) async throws {
     let next = Self.supervisor(
-      folder, store, configuration, program, secretBox, processors: processors, stored: stored, log)
+      folder, store, configuration, program, secretBox, processors: processors, answerWithin, stored: stored, log)
     current.withLock { $0 = next }
     try await next.start()
   }
 
   private static func supervisor(
     _ folder: String, _ store: JobStore, _ configuration: ServiceConfiguration, _ program: String,
-    _ secretBox: SecretBox, processors: Int64, stored: StoredJobs, _ log: RecordedLog
+    _ secretBox: SecretBox, processors: Int64, _ answerWithin: Duration, stored: StoredJobs, _ log: RecordedLog
   ) -> JobSupervisor {
     var limits = JobLifecycle.Limits()
-    limits.answerWithin = .seconds(3)
+    limits.answerWithin = answerWithin
     limits.killAfter = .seconds(1)
     limits.waits = [.milliseconds(50), .milliseconds(50), .milliseconds(50), .milliseconds(50)]
     return JobSupervisor(

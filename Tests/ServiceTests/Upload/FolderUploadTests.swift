@@ -57,6 +57,12 @@ struct FolderUploadTests {
       return try #require(RecordingDocument(parsing: Array(try Data(contentsOf: URL(fileURLWithPath: path)))))
     }
 
+    /// The name of the file in which the upload notes what it has stored.
+    var state: String? {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: media)) ?? []
+      return names.first { $0.hasPrefix(".upload-") && $0.hasSuffix(".json") }
+    }
+
     func wait(for name: String) async throws {
       for _ in 0..<300 where !names.contains(name) { try await Task.sleep(for: .milliseconds(20)) }
       #expect(names.contains(name))
@@ -105,9 +111,8 @@ struct FolderUploadTests {
     let upload = folder.upload(waits: true)
     async let running = upload.run(environment: [:])
     try await folder.wait(for: "Ann.0001.webm")
-    try await Task.sleep(for: .milliseconds(500))
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.media)
-    let state = try #require(names.first { $0.hasPrefix(".upload-") && $0.hasSuffix(".json") })
+    for _ in 0..<300 where folder.state == nil { try await Task.sleep(for: .milliseconds(20)) }
+    let state = try #require(folder.state)
     // No draft of it can be written.
     let draft = "\(folder.media)/\(state).part"
     try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)

@@ -323,7 +323,8 @@ struct SkyRTCClientTests {
 
   @Test("a slow reader receives all events that were accepted, and memory stays bounded")
   func slowReader() async throws {
-    let server = try await ScriptedServer.start { connection, message in
+    let (ends, end) = AsyncStream.makeStream(of: Int.self)
+    let server = try await ScriptedServer.start(ended: { end.yield($0) }) { connection, message in
       guard case .text(let text) = message, text.contains("__join") else { return }
       connection.send(.peers(you: "a", others: ["b"]))
       if connection.number > 0 { return }
@@ -335,7 +336,8 @@ struct SkyRTCClientTests {
     options.maximumWaitingEvents = 1_000
     let client = try client(server.url, options: options)
     try await client.connect()
-    try await Task.sleep(for: .milliseconds(2_000))
+    // Nothing is read before the connection is lost.
+    #expect(await ends.first { _ in true } == 0)
     var taken = 0
     for await event in client.events {
       guard case .message(.candidate(let trickled), _) = event else {

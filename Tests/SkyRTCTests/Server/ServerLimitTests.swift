@@ -161,6 +161,8 @@ struct ServerLimitTests {
   @Test("a client that does not read is dropped when too many bytes wait for it, and the others continue")
   func slowReader() async throws {
     var limits = SkyRTCServer.Limits()
+    // It would also be dropped for answering no ping.
+    limits.pingInterval = .seconds(600)
     limits.maximumOutgoingBytes = 64 * 1024
     (limits.maximumMessageBurst, limits.maximumFrameBurst, limits.maximumJoinBurst) = (1 << 30, 1 << 30, 1 << 30)
     limits.maximumByteBurst = 1 << 30
@@ -188,6 +190,8 @@ struct ServerLimitTests {
   @Test("signals for a client that reads too slowly are skipped and do not get it dropped")
   func signalsForSlowReader() async throws {
     var limits = SkyRTCServer.Limits()
+    // It would also be dropped for answering no ping.
+    limits.pingInterval = .seconds(600)
     limits.maximumMessageBurst = 10_000
     limits.maximumByteBurst = 1 << 30
     try await withServer(limits: limits) { server, address in
@@ -214,6 +218,8 @@ struct ServerLimitTests {
   @Test("a client that sends a close frame and does not read is closed")
   func goodbyeOfSlowReader() async throws {
     var limits = SkyRTCServer.Limits()
+    // It would also be dropped for answering no ping.
+    limits.pingInterval = .seconds(600)
     limits.maximumConnections = 2
     limits.maximumMessageBurst = 10_000
     limits.maximumByteBurst = 1 << 30

@@ -33,8 +33,10 @@ final class ScriptedServer: Sendable {
   /// - Parameters:
   ///   - port: the TCP port; 0 selects any free one.
   ///   - answers: if false, the server sends no byte after the upgrade, not even pongs.
+  ///   - ended: receives the number of each connection that has ended.
   static func start(
-    port: Int = 0, answers: Bool = true, received: @escaping @Sendable (Connection, WebSocketMessage) -> Void
+    port: Int = 0, answers: Bool = true, ended: @escaping @Sendable (Int) -> Void = { _ in },
+    received: @escaping @Sendable (Connection, WebSocketMessage) -> Void
   ) async throws -> ScriptedServer {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let count = NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: loop)
@@ -49,7 +51,7 @@ final class ScriptedServer: Sendable {
               guard answers else { return try channel.pipeline.syncOperations.addHandler(DiscardingHandler()) }
               let number = count.value
               count.value += 1
-              try Self.add(to: channel, number: number, received: received)
+              try Self.add(to: channel, number: number, ended: ended, received: received)
             }
           })
         return channel.pipeline.configureHTTPServerPipeline(
@@ -60,7 +62,8 @@ final class ScriptedServer: Sendable {
   }
 
   private static func add(
-    to channel: any Channel, number: Int, received: @escaping @Sendable (Connection, WebSocketMessage) -> Void
+    to channel: any Channel, number: Int, ended: @escaping @Sendable (Int) -> Void,
+    received: @escaping @Sendable (Connection, WebSocketMessage) -> Void
   ) throws {
     var limits = WebSocketLimits()
     limits.maximumMessageBytes = 1 << 26
@@ -73,7 +76,11 @@ final class ScriptedServer: Sendable {
       owner: .init(
         received: { message in
           if let handler = box.value { received(Connection(number: number, handler: handler), message) }
-        }, ended: { _ in box.value = nil }))
+        },
+        ended: { _ in
+          box.value = nil
+          ended(number)
+        }))
     box.value = handler
     try channel.pipeline.syncOperations.addHandler(handler)
   }

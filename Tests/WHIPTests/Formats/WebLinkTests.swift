@@ -57,11 +57,12 @@ struct WebLinkTests {
     var headers = HTTPHeaders()
     let filled = "<turn:a>;rel=ice-server;credential=a" + String(repeating: filling, count: 8_100 / filling.utf8.count)
     for _ in 0..<64 { headers.add(name: "Link", value: filled + ";") }
-    let start = ContinuousClock.now
-    for link in WebLink.parse(filled + ";") { _ = link.iceServer }
-    _ = WebLink.iceServers(in: headers)
+    let took = ProcessorTime.measure {
+      for link in WebLink.parse(filled + ";") { _ = link.iceServer }
+      _ = WebLink.iceServers(in: headers)
+    }
     // Generous: it takes some milliseconds, and reading each character again for each one before took half a minute.
-    #expect(ContinuousClock.now - start < .seconds(2))
+    #expect(took < .seconds(2))
   }
 
   @Test("fields beyond 32 KiB in a response, links beyond 64 and parameters beyond 16 are ignored")

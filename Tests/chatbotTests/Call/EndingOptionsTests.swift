@@ -1,6 +1,7 @@
 import ArgumentParser
 import Call
 import Console
+import OptionValues
 import Testing
 
 @testable import chatbot

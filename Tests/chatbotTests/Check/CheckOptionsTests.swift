@@ -190,7 +190,7 @@ struct CheckOptionsTests {
 
   @Test("every fault is listed with what a good app does")
   func faults() {
-    for fault in Fault.allCases { #expect(FaultList.text.contains("\(fault.rawValue)\n    \(fault.title)")) }
-    #expect(MeasurementList.text.contains("video.freeze.longest"))
+    for fault in Fault.allCases { #expect(Fault.list.contains("\(fault.rawValue)\n    \(fault.title)")) }
+    #expect(Measurement.list.contains("video.freeze.longest"))
   }
 }

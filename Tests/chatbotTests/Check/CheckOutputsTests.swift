@@ -57,32 +57,21 @@ struct CheckOutputsTests {
     #expect(usual.output.contains("no peer was seen") && usual.errors == "")
   }
 
-  @Test("an existing file needs write permission for itself or its folder, a new one for its folder")
-  func rights() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rights-\(UUID().uuidString)")
+  @Test("an output that cannot be written is refused before the call")
+  func refused() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outputs-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appendingPathComponent("open.json").path
-    try Data("old, and longer than what is new".utf8).write(to: URL(fileURLWithPath: file))
-    let before = try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber] as? Int
-    func outputs(_ path: String, writable: Set<String>) throws -> CheckOutputs {
-      var outputs = try self.outputs("--json", path)
-      outputs.mayWrite = { writable.contains($0) }
-      return outputs
-    }
-    // No temporary file can be created beside it, so it is overwritten in place.
-    let inPlace = try outputs(file, writable: [file])
-    try inPlace.prepare()
-    let report = report
-    try inPlace.write(report, on: try Screen().console())
-    #expect(try String(contentsOfFile: file, encoding: .utf8) == report.json)
-    #expect(try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber] as? Int == before)
-    // A file may be replaced if only its folder is writable.
-    #expect(throws: Never.self) { try outputs(file, writable: [folder.path]).prepare() }
-    #expect(throws: Never.self) { try outputs("/dev/null", writable: ["/dev/null"]).prepare() }
-    #expect(throws: Never.self) { try outputs(folder.path + "/new", writable: [folder.path]).prepare() }
-    for path in [file, folder.path + "/new", "/dev/null"] {
-      #expect(throws: CallFailure.self) { try outputs(path, writable: ["/dev"]).prepare() }
+    for option in ["--json", "--summary-markdown"] {
+      #expect(throws: Never.self) { try outputs(option, folder.path + "/new").prepare() }
+      #expect(throws: Never.self) { try outputs(option, "/dev/null").prepare() }
+      for (path, reason) in [(folder.path, "is a directory"), (folder.path + "/no/file", "no such file or directory")] {
+        let failure = #expect(throws: CallFailure.self) { try outputs(option, path).prepare() }
+        #expect(failure?.code == .disk)
+        #expect(failure?.sentence.lowercased() == "\(path) cannot be written: \(reason).".lowercased())
+      }
+      let failure = #expect(throws: CallFailure.self) { try outputs(option, "").prepare() }
+      #expect(failure?.code == .usage)
     }
   }
 
@@ -122,10 +111,6 @@ struct CheckOutputsTests {
     try Data(repeating: 0x61, count: CheckReport.maximumMarkdownBytes - 50).write(to: file)
     try outputs.write(report, on: console)
     #expect(try Data(contentsOf: file).count == CheckReport.maximumMarkdownBytes - 50)
-    // A file in a writable folder cannot be replaced, as other programs add to it.
-    var denied = outputs
-    denied.mayWrite = { $0 != file.path }
-    #expect(throws: CallFailure.self) { try denied.prepare() }
     let full = try self.outputs("--summary-markdown", "/dev/full")
     let failure = #expect(throws: CallFailure.self) { try full.write(report, on: console) }
     #expect(failure?.sentence == "/dev/full cannot be written: no space left on device.")

@@ -102,19 +102,6 @@ import Testing
       #expect(parsed == nil, "\(arguments)")
     }
   }
-
-  @Test func theProgressIsALineWithoutAnEnd() {
-    let progress = InspectionProgress(recordings: 2, console: Console(isQuiet: true))
-    #expect(
-      progress.line(.seconds(25), end: .seconds(61), elapsed: .seconds(2))
-        == "inspect: 2 recordings, 40 %, 0:25 of 1:01, 13x as fast as it was made")
-    #expect(
-      progress.line(.microseconds(-7), end: .seconds(61), elapsed: .zero) == "inspect: 2 recordings, 0 %, 0:00 of 1:01")
-    let long = InspectionProgress(recordings: 1, console: Console(isQuiet: true))
-    #expect(
-      long.line(.seconds(Int64.max), end: .seconds(4_000), elapsed: .zero)
-        == "inspect: 1 recording, 100 %, 1:06:40 of 1:06:40")
-  }
 }
 
 extension RecordedFolder {

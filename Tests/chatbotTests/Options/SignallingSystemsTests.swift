@@ -23,24 +23,24 @@ struct SignallingSystemsTests {
       ("Exec:a ws://b", "Child process"),
     ])
   func schemes(address: String, system: String) {
-    #expect(SignallingSystems.adapter(of: address)?.name == system)
+    #expect(SignallingSystems.supported.adapter(of: address)?.name == system)
   }
 
   @Test(
     "other schemes, and texts without one, select none", arguments: ["ftp://x", "sip://x", "ws:x", "", "://", "exec"])
   func unknown(address: String) {
-    #expect(SignallingSystems.adapter(of: address)?.name == nil)
-    let failure = #expect(throws: CallFailure.self) { _ = try SignallingSystems.known(of: address) }
+    #expect(SignallingSystems.supported.adapter(of: address)?.name == nil)
+    let failure = #expect(throws: CallFailure.self) { _ = try SignallingSystems.supported.known(of: address) }
     #expect(failure?.sentence == "No signalling system has the address \(address); see chatbot signallings.")
     #expect(failure?.code == .usage)
   }
 
   @Test("no two systems share a scheme, and each has one in lower case, a name and something that it is used for")
   func distinct() {
-    let schemes = SignallingSystems.all.flatMap(\.schemes)
+    let schemes = SignallingSystems.supported.all.flatMap(\.schemes)
     #expect(Set(schemes).count == schemes.count)
-    #expect(Set(SignallingSystems.all.map(\.name)).count == SignallingSystems.all.count)
-    for system in SignallingSystems.all {
+    #expect(Set(SignallingSystems.supported.all.map(\.name)).count == SignallingSystems.supported.all.count)
+    for system in SignallingSystems.supported.all {
       #expect(!system.schemes.isEmpty && system.schemes.allSatisfy { $0 == $0.lowercased() }, "\(system.name)")
       #expect(!system.uses.isEmpty, "\(system.name)")
     }
@@ -55,7 +55,7 @@ struct SignallingSystemsTests {
 
   @Test("each system makes a client from an address, a room and a name, which can do what the system said before")
   func clients() async throws {
-    for system in SignallingSystems.all {
+    for system in SignallingSystems.supported.all {
       let address = try Self.exampleAddress(of: system)
       #expect(system.accepts(address))
       var settings = SignallingSettings(address: address)
@@ -78,7 +78,7 @@ struct SignallingSystemsTests {
       ("exec:a", [true, true, true, true, true]),
     ])
   func capabilities(address: String, expected: [Bool]) throws {
-    let system = try SignallingSystems.known(of: address)
+    let system = try SignallingSystems.supported.known(of: address)
     let capabilities = system.capabilities(at: SignallingAddress(address))
     let found = [
       capabilities.tricklesCandidates, capabilities.restartsICE, capabilities.carriesDataChannels,
@@ -136,13 +136,13 @@ struct SignallingSystemsTests {
   @Test("the server of a program is on the host of its first argument that is a URL, and cannot be measured")
   func programs() throws {
     func host(_ address: String) throws -> String? {
-      try SignallingSystems.known(of: address).host(of: SignallingAddress(address), environment: [:])
+      try SignallingSystems.supported.known(of: address).host(of: SignallingAddress(address), environment: [:])
     }
     #expect(try host("exec:python3 adapter.py") == nil)
     #expect(try host("exec:adapter --key a/b 'ws://localhost:3000/a b' ws://other") == "localhost")
     #expect(try host("exec:ws://localhost") == nil)
     #expect(try host("exec:a 'ws://localhost") == nil)
-    let system = try SignallingSystems.known(of: "exec:a")
+    let system = try SignallingSystems.supported.known(of: "exec:a")
     #expect(throws: SignallingSettingsError.self) {
       try system.probe(of: SignallingAddress("exec:a ws://b"), environment: [:])
     }
@@ -153,7 +153,7 @@ struct SignallingSystemsTests {
   @Test("the server of Firestore is the emulator that the environment names")
   func emulator() throws {
     let address = SignallingAddress("firestore://project/rooms/1")
-    let system = try SignallingSystems.known(of: address.description)
+    let system = try SignallingSystems.supported.known(of: address.description)
     func shown(_ environment: [String: String]) throws -> String {
       guard case .http(let url, "GET") = try system.probe(of: address, environment: environment) else { return "" }
       return "\(url)"
@@ -168,19 +168,21 @@ struct SignallingSystemsTests {
 
   @Test("the help names the systems that understand an option")
   func optionNames() {
-    #expect(SignallingSystems.names(with: .user) == "socket.io and exec")
-    #expect(SignallingSystems.names(with: .name) == "SkyRTC, Janus and exec")
-    #expect(SignallingSystems.names(with: .callees) == "socket.io and exec")
-    #expect(SignallingSystems.names(with: .token) == "WHIP, WHEP, Janus and exec")
-    #expect(SignallingSystems.names(with: .redirects, conjunction: "or") == "WHIP or WHEP")
-    for option in SignallingOption.allCases { #expect(!SignallingSystems.names(with: option).isEmpty, "\(option)") }
+    #expect(SignallingSystems.supported.names(with: .user) == "socket.io and exec")
+    #expect(SignallingSystems.supported.names(with: .name) == "SkyRTC, Janus and exec")
+    #expect(SignallingSystems.supported.names(with: .callees) == "socket.io and exec")
+    #expect(SignallingSystems.supported.names(with: .token) == "WHIP, WHEP, Janus and exec")
+    #expect(SignallingSystems.supported.names(with: .redirects, conjunction: "or") == "WHIP or WHEP")
+    for option in SignallingOption.allCases {
+      #expect(!SignallingSystems.supported.names(with: option).isEmpty, "\(option)")
+    }
   }
 
   @Test("the list names each system with its addresses and an example that the parser accepts")
   func list() throws {
-    for system in SignallingSystems.all {
-      #expect(SignallingSystems.list.contains(system.example))
-      #expect(system.addressPrefixes.allSatisfy { SignallingSystems.list.contains($0) })
+    for system in SignallingSystems.supported.all {
+      #expect(SignallingSystems.supported.list.contains(system.example))
+      #expect(system.addressPrefixes.allSatisfy { SignallingSystems.supported.list.contains($0) })
       _ = try CallOptions.parse(Array(try ExecCommand(system.example).words.dropFirst()))
     }
   }
@@ -190,7 +192,7 @@ struct SignallingSystemsTests {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let text = try String(contentsOf: folder.appendingPathComponent("docs/signalling.md"), encoding: .utf8)
-    for system in SignallingSystems.all {
+    for system in SignallingSystems.supported.all {
       let addresses = system.addressPrefixes.map { "`\($0)`" }.joined(separator: ", ")
       let uses = SignallingUse.allCases.map { system.uses.contains($0) ? "yes" : "no" }
       let row = "| \(system.name) | \(addresses) | \(uses.joined(separator: " | ")) |"
