@@ -2,15 +2,15 @@
 
 import argparse
 import asyncio
-import fractions
 import json
 import random
 import sys
 
 from aiortc import RTCPeerConnection, RTCRtpSender, RTCSessionDescription
-from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamTrack
+from aiortc.mediastreams import AudioStreamTrack, MediaStreamError
 from aiortc.sdp import candidate_from_sdp
-from av import VideoFrame
+
+from paced_camera import PacedCamera
 
 parser = argparse.ArgumentParser()
 parser.add_argument("videos", nargs="?", type=int, default=1, help="how many videos are sent")
@@ -25,32 +25,17 @@ def write(line):
     print(json.dumps(line), flush=True)
 
 
-class MovingBar(MediaStreamTrack):
-    """A moving bar in 320x240 at 15 frames a second."""
+class MovingBar(PacedCamera):
+    """A moving bar."""
 
-    kind = "video"
-
-    def __init__(self):
-        super().__init__()
-        self.number = 0
-        self.begun = None
-
-    async def recv(self):
-        loop = asyncio.get_event_loop()
-        self.begun = self.begun or loop.time()
-        await asyncio.sleep(max(0, self.begun + self.number / 15 - loop.time()))
-        frame = VideoFrame(320, 240, "yuv420p")
+    def paint(self, frame):
         left = self.number * 8 % 300
         for index, plane in enumerate(frame.planes):
             row = bytearray([128 if index else 60]) * plane.line_size
             if not index:
                 row[left : left + 20] = bytes([200]) * 20
             plane.update(bytes(row) * plane.height)
-        frame.pts = self.number * 6000
-        frame.time_base = fractions.Fraction(1, 90000)
-        self.number += 1
         counts["sent"]["video"] += 1
-        return frame
 
 
 class Silence(AudioStreamTrack):

@@ -2,16 +2,16 @@
 
 import argparse
 import asyncio
-import fractions
 import json
 import os
 import sys
 
 import socketio
 from aiortc import RTCPeerConnection, RTCSessionDescription
-from aiortc.mediastreams import AudioStreamTrack, MediaStreamError, MediaStreamTrack
+from aiortc.mediastreams import AudioStreamTrack, MediaStreamError
 from aiortc.sdp import candidate_from_sdp
-from av import VideoFrame
+
+from paced_camera import PacedCamera
 
 # python-socketio 4 passes coroutines to asyncio.wait, which Python 3.11 and later refuse.
 _wait = asyncio.wait
@@ -47,31 +47,16 @@ async def send(event, fields):
     await client.emit(event, json.dumps(fields))
 
 
-class MovingBar(MediaStreamTrack):
-    """A moving bar in 320x240 at 15 frames a second."""
+class MovingBar(PacedCamera):
+    """A moving bar."""
 
-    kind = "video"
-
-    def __init__(self):
-        super().__init__()
-        self.number = 0
-        self.begun = None
-
-    async def recv(self):
-        loop = asyncio.get_event_loop()
-        self.begun = self.begun or loop.time()
-        await asyncio.sleep(max(0, self.begun + self.number / 15 - loop.time()))
+    def paint(self, frame):
         left = self.number * 8 % 300
-        frame = VideoFrame(320, 240, "yuv420p")
         row = bytearray([60] * frame.planes[0].line_size)
         row[left : left + 20] = [200] * 20
         frame.planes[0].update(bytes(row) * 240)
         for plane in frame.planes[1:]:
             plane.update(bytes([128]) * plane.buffer_size)
-        frame.pts = self.number * 6000
-        frame.time_base = fractions.Fraction(1, 90000)
-        self.number += 1
-        return frame
 
 
 class Call:
